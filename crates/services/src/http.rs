@@ -16,7 +16,6 @@ use data_encoding::BASE64;
 use reqwest::Url;
 use reqwest::header::HeaderMap;
 use serde_json::{Map, Value, json};
-use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use crate::addresses::AddressRules;
@@ -25,15 +24,15 @@ use crate::secrets::redactor::Redactor;
 use crate::secrets::{Destination, Secrets};
 use crate::task::{Failure, ServiceTask};
 use connections::{Connections, Lookup};
-use exchange::{Response, Trouble};
+use exchange::{Memory, Response, Trouble};
 pub use options::HttpOptions;
 use request::Outgoing;
 
 /// Names of the tasks that it does.
 pub const NAMES: [&str; 3] = ["Elsa.SendHttpRequest", "Elsa.FlowSendHttpRequest", DOWNLOAD];
 const DOWNLOAD: &str = "Elsa.DownloadHttpFile";
-/// Large bodies may take as much memory as this number of the largest.
-const LARGE_BODIES: usize = 16;
+/// Large bodies may take as much memory as this number of the largest, by steps, and as much once more, as a whole.
+const LARGE_BODIES: usize = 8;
 
 /// Sends requests.
 pub struct HttpService {
@@ -41,8 +40,8 @@ pub struct HttpService {
     connections: Connections,
     hosts: Hosts,
     secrets: Secrets,
-    /// A permit for each [`body::SMALL`] bytes of large bodies.
-    memory: Semaphore,
+    /// For large bodies.
+    memory: Memory,
 }
 
 /// A file that was fetched.
@@ -65,7 +64,7 @@ impl HttpService {
         let rules = AddressRules::new(options.allow_addresses.clone());
         let connections = Connections::new(options, rules, lookup)?;
         let hosts = Hosts::new(options.host_limits());
-        let memory = Semaphore::new(LARGE_BODIES * options.max_bytes().div_ceil(body::SMALL));
+        let memory = Memory::new(LARGE_BODIES, options.max_bytes());
         Ok(Self { options: options.clone(), connections, hosts, secrets, memory })
     }
 

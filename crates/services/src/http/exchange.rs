@@ -21,8 +21,60 @@ pub struct Response<'p> {
     pub headers: HeaderMap,
     /// The body, after decompression.
     pub body: Vec<u8>,
-    /// For the memory of a large body: kept until the body has been dealt with.
-    pub memory: Option<SemaphorePermit<'p>>,
+    /// The memory of a large body: kept until the body has been dealt with.
+    pub memory: Reserved<'p>,
+}
+
+/// The memory for large bodies. A body gets it step by step, so that a slow service takes away no more than it has sent.
+/// When nothing is left to be had at once, it waits for a place for a whole body, with which it can be read to its end:
+/// bodies that are half read never wait for each other.
+#[derive(Debug)]
+pub struct Memory {
+    /// A permit for each [`body::SMALL`] bytes.
+    steps: Semaphore,
+    /// A permit for each of the largest bodies.
+    whole: Semaphore,
+}
+
+/// What a body has of it.
+#[derive(Debug, Default)]
+pub struct Reserved<'p> {
+    steps: Option<SemaphorePermit<'p>>,
+    whole: Option<SemaphorePermit<'p>>,
+}
+
+impl Memory {
+    /// For so many of the largest bodies by steps, and as many whole ones.
+    pub fn new(bodies: usize, max_bytes: usize) -> Self {
+        let steps = Semaphore::new(bodies * max_bytes.div_ceil(body::SMALL));
+        Self { steps, whole: Semaphore::new(bodies) }
+    }
+
+    /// Reserves memory for a body of so many bytes. Fails if there is none before the deadline.
+    async fn reserve<'p>(
+        &'p self,
+        reserved: &mut Reserved<'p>,
+        bytes: usize,
+        deadline: Instant,
+    ) -> Result<(), Failure> {
+        let needed = if bytes > body::SMALL { bytes.div_ceil(body::SMALL) } else { 0 };
+        let missing = needed.saturating_sub(reserved.steps.as_ref().map_or(0, SemaphorePermit::num_permits));
+        if missing == 0 || reserved.whole.is_some() {
+            return Ok(());
+        }
+        if let Ok(more) = self.steps.try_acquire_many(u32::try_from(missing).unwrap_or(u32::MAX)) {
+            match &mut reserved.steps {
+                Some(steps) => steps.merge(more),
+                None => reserved.steps = Some(more),
+            }
+            return Ok(());
+        }
+        // It is not the service that takes long.
+        let busy = || Failure::transient("busy", "the worker had no memory for the response in time");
+        let waited = tokio::time::timeout_at(deadline, self.whole.acquire()).await;
+        reserved.whole = Some(waited.ok().and_then(Result::ok).ok_or_else(busy)?);
+        Ok(())
+    }
 }
 
 /// Why there is no response.
@@ -86,8 +138,8 @@ pub struct Exchange<'a, 'p> {
     pub redactor: &'a Redactor,
     /// When the response must be complete.
     pub deadline: Instant,
-    /// A permit for each [`body::SMALL`] bytes of a large body.
-    pub memory: &'p Semaphore,
+    /// For large bodies.
+    pub memory: &'p Memory,
 }
 
 impl<'p> Exchange<'_, 'p> {
@@ -136,34 +188,15 @@ impl<'p> Exchange<'_, 'p> {
         if announced > limit as u64 {
             return Err(too_large().into());
         }
-        let (mut body, mut memory) = (Vec::new(), None);
+        let (mut body, mut memory) = (Vec::new(), Reserved::default());
         while let Some(chunk) = response.chunk().await.map_err(|error| trouble(&error, &url))? {
             if body.len() + chunk.len() > limit {
                 return Err(too_large().into());
             }
-            self.reserve(&mut memory, body.len() + chunk.len()).await?;
+            self.memory.reserve(&mut memory, body.len() + chunk.len(), self.deadline).await?;
             body.extend_from_slice(&chunk);
         }
         Ok(Response { status: response.status(), headers: response.headers().clone(), body, memory })
-    }
-
-    /// Reserves memory for what arrives, so that a slow service takes away no more than it has sent.
-    async fn reserve(&self, memory: &mut Option<SemaphorePermit<'p>>, bytes: usize) -> Result<(), Failure> {
-        let needed = if bytes > body::SMALL { bytes.div_ceil(body::SMALL) } else { 0 };
-        let missing = needed.saturating_sub(memory.as_ref().map_or(0, SemaphorePermit::num_permits));
-        if missing == 0 {
-            return Ok(());
-        }
-        let missing = u32::try_from(missing).unwrap_or(u32::MAX);
-        // It is not the service that takes long.
-        let busy = || Failure::transient("busy", "the worker had no memory for the response in time");
-        let waited = tokio::time::timeout_at(self.deadline, self.memory.acquire_many(missing)).await;
-        let more = waited.ok().and_then(Result::ok).ok_or_else(busy)?;
-        match memory {
-            Some(memory) => memory.merge(more),
-            None => *memory = Some(more),
-        }
-        Ok(())
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use data_encoding::BASE64;
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::Instant;
 
 use crate::support::*;
@@ -112,6 +113,38 @@ async fn services_that_drip_do_not_hold_up_others() {
     task.deadline = Instant::now() + Duration::from_secs(60);
     let answer = service.send(&task).await.expect("an answer");
     assert_eq!(answer["content"].as_str().map(str::len), Some(1_000_000), "{}", answer["error"]);
+}
+
+/// Each has more than the part that needs no memory before any of them gets the rest.
+#[tokio::test]
+async fn many_large_bodies_at_once_all_arrive() {
+    const BODIES: usize = 40;
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    let all_begun = Arc::new(tokio::sync::Barrier::new(BODIES));
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let all_begun = Arc::clone(&all_begun);
+            tokio::spawn(async move {
+                let mut head = [0; 4096];
+                assert!(stream.read(&mut head).await.expect("a request") > 0);
+                stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n").await.expect("a head");
+                stream.write_all(&[b'x'; 300_000]).await.expect("the begin");
+                all_begun.wait().await;
+                stream.write_all(&[b'x'; 700_000]).await.expect("the rest");
+            });
+        }
+    });
+    let service = Arc::new(service(&format!("--max-body 1 --allow-addresses 127.0.0.1:{port}")));
+    let mut bodies = tokio::task::JoinSet::new();
+    for _ in 0..BODIES {
+        let (service, task) = (Arc::clone(&service), get(format!("http://127.0.0.1:{port}/")));
+        bodies.spawn(async move { service.send(&task).await });
+    }
+    for answer in bodies.join_all().await {
+        let answer = answer.expect("an answer");
+        assert_eq!(answer["content"].as_str().map(str::len), Some(1_000_000), "{}", answer["error"]);
+    }
 }
 
 /// The error of an answer without a response.

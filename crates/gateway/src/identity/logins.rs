@@ -30,7 +30,10 @@ pub struct Logins {
 
 impl Logins {
     pub fn new() -> Self {
-        let quota = Quota::per_minute(PER_MINUTE);
+        Self::by(Quota::per_minute(PER_MINUTE))
+    }
+
+    fn by(quota: Quota) -> Self {
         Self {
             by_address: RateLimiter::keyed(quota),
             by_role: RateLimiter::keyed(quota),
@@ -80,22 +83,27 @@ fn check<K: Clone + Eq + Hash>(limiter: &DefaultKeyedRateLimiter<K>, key: &K) ->
 mod tests {
     use super::*;
 
+    /// With the same limit by the hour: the clock goes on while a test runs.
+    fn hourly() -> Logins {
+        Logins::by(Quota::per_hour(PER_MINUTE))
+    }
+
     #[test]
     fn an_address_and_a_role_log_in_twenty_times() {
-        let (logins, one, two) = (Logins::new(), IpAddr::from([127, 0, 0, 1]), IpAddr::from([127, 0, 0, 2]));
+        let (logins, one, two) = (hourly(), IpAddr::from([127, 0, 0, 1]), IpAddr::from([127, 0, 0, 2]));
         for _ in 0..20 {
             logins.admit(one, "ada").unwrap();
         }
         let refused = logins.admit(one, "ben").unwrap_err();
         assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS);
-        assert!(refused.retry_after.is_some_and(|wait| wait <= Duration::from_secs(3)), "{refused:?}");
+        assert!(refused.retry_after.is_some_and(|wait| wait <= Duration::from_secs(180)), "{refused:?}");
         assert_eq!(logins.admit(two, "ada").unwrap_err().status, StatusCode::TOO_MANY_REQUESTS);
         logins.admit(two, "ben").unwrap();
     }
 
     #[test]
     fn addresses_of_one_ipv6_network_are_one() {
-        let (logins, of) = (Logins::new(), |text: &str| text.parse::<IpAddr>().unwrap());
+        let (logins, of) = (hourly(), |text: &str| text.parse::<IpAddr>().unwrap());
         for host in 0..20 {
             logins.admit(of(&format!("2001:db8::{host}")), "").unwrap();
         }
@@ -105,7 +113,7 @@ mod tests {
 
     #[test]
     fn ipv4_addresses_are_many_also_where_they_are_written_as_ipv6() {
-        let (logins, of) = (Logins::new(), |text: &str| text.parse::<IpAddr>().unwrap());
+        let (logins, of) = (hourly(), |text: &str| text.parse::<IpAddr>().unwrap());
         for _ in 0..20 {
             logins.admit(of("::ffff:10.0.0.1"), "").unwrap();
         }

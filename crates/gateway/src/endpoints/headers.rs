@@ -8,7 +8,7 @@ use axum::http::header::{
     X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
-use axum_extra::extract::cookie::Cookie;
+use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
 
 use crate::config::EndpointOptions;
@@ -107,10 +107,13 @@ fn without_session(cookies: &str) -> String {
     pairs.collect::<Vec<_>>().join("; ")
 }
 
-/// Whether the gateway would take a cookie for that of a session. Browsers send `=name=value` as `name=value`.
+/// Whether the gateway would take a cookie for that of a session, or the cookie would replace that of a session, whatever
+/// its value is. Browsers send `=name=value` as `name=value`.
 fn is_session(cookie: &str) -> bool {
     let cookie = cookie.trim_start_matches(|sign: char| sign == '=' || sign.is_whitespace());
-    Cookie::parse_encoded(cookie).is_ok_and(|cookie| cookies::NAMES.contains(&cookie.name()))
+    let name = cookie.split(['=', ';']).next().unwrap_or_default();
+    let name = percent_decode_str(name).decode_utf8_lossy();
+    cookies::NAMES.contains(&name.trim())
 }
 
 /// Whether an `Authorization` is a key of the gateway, which somebody has sent to the wrong listener.
@@ -156,7 +159,7 @@ mod tests {
             ("a=1; workflow=secret; b=2", "a=1; b=2"),
             ("__Host-workflow=secret", ""),
             (" workflow = secret;;c=3", "c=3"),
-            ("%77orkflow=secret; =workflow=secret", ""),
+            ("%77orkflow=secret; =workflow=secret; workflow=%FF; workflow", ""),
             ("myworkflow=1", "myworkflow=1"),
         ] {
             assert_eq!(without_session(given), left);
@@ -166,7 +169,7 @@ mod tests {
     #[test]
     fn responses_set_no_session_and_no_headers_of_the_connection() {
         let mut headers = HeaderMap::new();
-        let stored = r#"{"Set-Cookie": ["workflow=x", "__Host-workflow=x; Path=/", "=workflow=x", "%77orkflow=x", "cart=1"], "Connection": "close", "Clear-Site-Data": "*",
+        let stored = r#"{"Set-Cookie": ["workflow=x", "__Host-workflow=x; Path=/", "=workflow=x", "%77orkflow=x", "workflow=%FF; Path=/", "__Host-workflow=%FF; Secure", "cart=%FF"], "Connection": "close", "Clear-Site-Data": "*",
             "Strict-Transport-Security": "max-age=0", "Content-Length": "1", "X-Count": 7, "Content-Security-Policy": "sandbox allow-scripts"}"#;
         write(&mut headers, stored).expect("headers");
         protect(&mut headers, &options(false));
@@ -179,7 +182,7 @@ mod tests {
             [
                 ("content-security-policy", "sandbox"),
                 ("content-security-policy", "sandbox allow-scripts"),
-                ("set-cookie", "cart=1"),
+                ("set-cookie", "cart=%FF"),
                 ("x-content-type-options", "nosniff"),
                 ("x-count", "7"),
             ]

@@ -64,6 +64,8 @@ async fn tasks_that_are_opened_while_the_worker_waits_are_done() {
 async fn answers_and_rows_survive_the_ends_of_connections() {
     const TASKS: u32 = 200;
     let world = Arc::new(World::new().await);
+    // On a slow machine, many leases are lost.
+    world.sql(&format!("ALTER DATABASE {} SET workflow.max_leases = 1000", world.database)).await;
     let client = world.client().await;
     define_task(&client, "one").await;
     start(&client, "one", TASKS).await;
@@ -305,7 +307,9 @@ async fn another_worker_does_the_task_of_a_dead_one() {
     // As if it had been killed: it gives nothing back.
     first.abort();
     work_off(&world, Worker::new(client).handle("one", |task: Task| async move { Ok(json!(task.attempt)) })).await;
-    assert_eq!(answers(&world).await, [json!(2)]);
+    // On a slow machine, the first worker may have lost a lease before, too.
+    let answers = answers(&world).await;
+    assert!(answers.len() == 1 && answers[0].as_u64() >= Some(2), "{answers:?}");
 }
 
 #[tokio::test]

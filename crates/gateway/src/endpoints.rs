@@ -43,6 +43,8 @@ const BEGIN: &str = "SELECT b.status, b.headers::pg_catalog.text AS headers, b.b
      FROM @wf.wf_begin_http_request($1, $2, $3, $4, $5::pg_catalog.jsonb, '{}', $6, \
        pg_catalog.make_interval(secs => $7)) b";
 
+const STOPPING: &str = "the server is stopping";
+
 /// The router of the listener for endpoints.
 pub fn router(app: &App) -> Router {
     let mut router = Router::new().fallback(serve).layer(from_fn_with_state(app.clone(), bounded));
@@ -121,19 +123,20 @@ async fn serve(State(app): State<App>, request: Request) -> Response {
 /// sent; a request that waits holds none.
 async fn answer(app: &App, request: Request) -> Result<Response, Failure> {
     if app.is_stopping() {
-        return Err(stopping());
+        return Err(Failure::unavailable(STOPPING));
     }
     let address = guard::address_of(app, &request);
     let hold = app.memory_of_endpoints.hold(&network(address).to_string());
     let waiter = app.waiting.register();
+    let is_repeatable = request.headers().contains_key("idempotency-key");
     let response = match begin(app, request, address, &waiter, &hold).await? {
         Begun::Responded(response) => response,
         Begun::Waits(time) => {
             hold.release();
-            let response = wait(app, waiter, time).await?;
+            let response = wait(app, waiter, time, is_repeatable).await?;
             let size = response.body().size_hint().exact().unwrap_or_default();
             hold.grow(usize::try_from(size).unwrap_or(usize::MAX))
-                .map_err(|_| Failure::unavailable("responses take too much memory at once"))?;
+                .map_err(|_| without_response("responses take too much memory at once", is_repeatable))?;
             response
         }
     };
@@ -175,19 +178,24 @@ async fn begin(
     }
 }
 
-async fn wait(app: &App, waiter: Waiter, time: Duration) -> Result<Response, Failure> {
+async fn wait(app: &App, waiter: Waiter, time: Duration, is_repeatable: bool) -> Result<Response, Failure> {
     let mut stop = app.stopping.subscribe();
     tokio::select! {
         biased;
         response = waiter.response() => response,
         () = tokio::time::sleep(time) =>
             Err(Failure::new(StatusCode::GATEWAY_TIMEOUT, "the workflow has not responded in time")),
-        _ = stop.wait_for(|stops| *stops) => Err(stopping()),
+        _ = stop.wait_for(|stops| *stops) => Err(without_response(STOPPING, is_repeatable)),
     }
 }
 
-fn stopping() -> Failure {
-    Failure::unavailable("the server is stopping")
+/// The failure of a request that has had its effect. If it is repeated, it gets its response if it has an
+/// `Idempotency-Key`, and has its effect once more if not.
+fn without_response(message: &str, is_repeatable: bool) -> Failure {
+    if is_repeatable {
+        return Failure::unavailable(message);
+    }
+    Failure::new(StatusCode::SERVICE_UNAVAILABLE, message).hint("The request took effect, and the workflow continues")
 }
 
 /// The role as which all requests run.

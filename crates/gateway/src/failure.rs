@@ -19,7 +19,7 @@ pub struct Failure {
     pub message: String,
     pub detail: Option<String>,
     pub hint: Option<String>,
-    /// When to retry, if known.
+    /// When to retry. `None` if that is not known, or if the request may have had its effect.
     pub retry_after: Option<Duration>,
 }
 
@@ -46,12 +46,13 @@ impl Failure {
     }
 
     pub fn unavailable(message: impl Into<String>) -> Self {
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, message)
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, message).retry_after(RETRY_DELAY)
     }
 
     /// The gateway does not know whether the request took effect.
     pub fn unknown(message: impl Into<String>) -> Self {
-        Self::unavailable(message).hint("Whether the request took effect is not known: look before you repeat it.")
+        let failure = Self::new(StatusCode::SERVICE_UNAVAILABLE, message);
+        failure.hint("Whether the request took effect is not known: look before you repeat it.")
     }
 
     /// An internal failure: the client gets an id, the log the cause.
@@ -75,7 +76,7 @@ impl Failure {
 
     /// The headers that accompany the status, in any response format.
     pub fn headers(&self) -> Option<[(HeaderName, HeaderValue); 1]> {
-        let wait = self.retry_after.or((self.status == StatusCode::SERVICE_UNAVAILABLE).then_some(RETRY_DELAY))?;
+        let wait = self.retry_after?;
         let seconds = u32::try_from(wait.as_millis().div_ceil(1000)).unwrap_or(u32::MAX);
         Some([(header::RETRY_AFTER, HeaderValue::from(seconds))])
     }
@@ -98,7 +99,8 @@ impl Failure {
             message: error.message().to_owned(),
             detail: error.detail().map(str::to_owned),
             hint: error.hint().map(str::to_owned),
-            retry_after: None,
+            // The transaction was rolled back.
+            retry_after: (status == StatusCode::SERVICE_UNAVAILABLE).then_some(RETRY_DELAY),
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request, State};
-use axum::http::StatusCode;
 use axum::middleware::from_fn_with_state;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::trace::{DefaultOnResponse, TraceLayer};
@@ -56,7 +55,7 @@ fn named(request: &Request) -> Span {
 /// Readiness: the database answers, and the process is not stopping.
 async fn ready(State(app): State<App>) -> Result<&'static str, Failure> {
     if app.is_stopping() {
-        return Err(Failure::new(StatusCode::SERVICE_UNAVAILABLE, "stopping"));
+        return Err(Failure::unavailable("stopping"));
     }
     app.database.ready().await?;
     Ok("ready")

@@ -364,12 +364,18 @@ fn responses_take_no_more_memory_than_allowed() {
     assert_eq!(web.send("GET", "/broken/201", &[], "").status, 201);
 }
 
+/// Whoever asks again without a key starts the workflow once more.
 #[test]
 fn stopping_answers_those_that_wait() {
     let web = Web::new(&[]);
     let client = web.begin("/ask/1");
+    let url = format!("{}/ask/2", web.url);
+    let keyed = std::thread::spawn(move || send("GET", &url, &[("Idempotency-Key", "k-1")], ""));
+    web.waits(2);
     web.world.terminate();
-    let answer = client.join().unwrap();
-    assert!(answer.status == 503 && answer.headers.contains_key("retry-after"), "{answer:?}");
+    let (answer, keyed) = (client.join().unwrap(), keyed.join().unwrap());
+    assert!(answer.status == 503 && answer.text.contains("the workflow continues"), "{answer:?}");
+    assert!(!answer.headers.contains_key("retry-after"), "{answer:?}");
+    assert!(keyed.status == 503 && keyed.headers.contains_key("retry-after"), "{keyed:?}");
     assert_eq!(web.world.ended(), Some(0));
 }

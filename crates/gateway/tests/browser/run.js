@@ -1,4 +1,4 @@
-// Runs the scenarios: node run.js RESULTS [WORD...], with URL and GATEWAY_LOG in the environment. A line for each, in
+// Runs the scenarios: node run.js RESULTS [WORD...], with URL, ENDPOINTS_URL and GATEWAY_LOG in the environment. A line for each, in
 // the form of cargo; pictures of how each ended are in RESULTS.
 "use strict";
 
@@ -17,6 +17,7 @@ const SCENARIOS = {
   ...require("./scenarios/inbox"),
   ...require("./scenarios/instance"),
   ...require("./scenarios/access"),
+  ...require("./scenarios/endpoints"),
 };
 
 const [results, ...words] = process.argv.slice(2);

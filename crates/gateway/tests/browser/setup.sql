@@ -2,11 +2,20 @@
 -- crates/wf/tests/serve/support.rs, which may have created them.
 SELECT format('CREATE ROLE %I %s', name, attributes)
   FROM (VALUES ('workflow_gateway', $$LOGIN NOINHERIT PASSWORD 'gateway'$$), ('ada', $$LOGIN PASSWORD 'lovelace'$$),
-               ('ben', $$LOGIN PASSWORD 'franklin'$$), ('clerks', '')) AS wanted (name, attributes)
+               ('ben', $$LOGIN PASSWORD 'franklin'$$), ('clerks', ''), ('web', '')) AS wanted (name, attributes)
  WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = name) \gexec
-GRANT ada, ben TO workflow_gateway;
+GRANT ada, ben, web TO workflow_gateway;
 GRANT clerks TO ada;
 SELECT wf_grant_usage('ada'), wf_grant_usage('ben');
+GRANT EXECUTE ON FUNCTION wf_begin_http_request, wf_take_http_responses TO web;
+GRANT EXECUTE ON PROCEDURE wf_wait_http_responses TO web;
+
+-- A page that reads the gateway as its visitor, if its script runs.
+SELECT wf_define($json${"id": "hostile", "root": [
+    {"type": "HttpEndpoint", "id": "in", "path": "hostile", "canStartWorkflow": true},
+    {"type": "WriteHttpResponse", "contentType": "text/html", "content": {"js":
+        "`<!doctype html><title>innocent</title><script>fetch('${getOutputFrom('in', 'QueryStringData').gateway}/elsa/api/workflow-definitions', {credentials: 'include'}).then((answer) => answer.text()).then((text) => { document.title = text }, () => { document.title = 'refused' })</script>`"}}]}$json$);
+
 SET ROLE ada;
 SELECT wf_define('{"id": "greeting", "name": "Greeting", "root": {"type": "Elsa.Flowchart", "id": "flow",
     "activities": [

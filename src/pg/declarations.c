@@ -78,7 +78,6 @@ extern void LockRelationOid(Oid, LOCKMODE);
 extern Relation table_open(Oid, LOCKMODE);
 extern void table_close(Relation, LOCKMODE);
 extern Relation index_open(Oid, LOCKMODE);
-extern void index_close(Relation, LOCKMODE);
 extern IndexInfo *BuildIndexInfo(Relation);
 extern void *palloc(Size);
 extern void *palloc0(Size);
@@ -124,9 +123,4 @@ extern bool pg_database_ownercheck(Oid, Oid);
 #else
 extern AclResult object_aclcheck(Oid, Oid, Oid, AclMode);
 extern bool object_ownercheck(Oid, Oid, Oid);
-#endif
-
-/* version/update.rs */
-#if PG_VERSION_NUM >= 170000
-extern void index_insert_cleanup(Relation, IndexInfo *);
 #endif

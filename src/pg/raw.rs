@@ -89,7 +89,6 @@ unsafe extern "C-unwind" {
     pub fn table_open(table: pg_sys::Oid, lock: c_int) -> pg_sys::Relation;
     pub fn table_close(table: pg_sys::Relation, lock: c_int);
     pub fn index_open(index: pg_sys::Oid, lock: c_int) -> pg_sys::Relation;
-    pub fn index_close(index: pg_sys::Relation, lock: c_int);
     pub fn BuildIndexInfo(index: pg_sys::Relation) -> *mut pg_sys::IndexInfo;
     pub fn palloc(size: usize) -> *mut c_void;
     pub fn palloc0(size: usize) -> *mut c_void;

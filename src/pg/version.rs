@@ -7,7 +7,7 @@ use crate::pg::state::BACKEND;
 
 mod update;
 
-pub use update::{Entries, close_index, insert_index_entries, recheck, say_updated, update_row};
+pub use update::{Entries, insert_index_entries, recheck, say_updated, update_row};
 
 /// A search path of our own, active while the guard lives.
 ///

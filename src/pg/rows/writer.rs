@@ -238,10 +238,7 @@ impl Writer {
             let (estate, tables) = (self.estate, self.open.as_slice());
             pg_guard_ffi_boundary(|| {
                 raw::AfterTriggerEndQuery(estate);
-                for open in tables {
-                    open.close_indexes();
-                }
-                // Closes relations that triggers have opened.
+                // Closes the indexes of our tables, and relations that triggers have opened.
                 raw::ExecCloseResultRelations(estate);
                 for open in tables {
                     raw::table_close(open.table.relation, pg_sys::NoLock as i32);

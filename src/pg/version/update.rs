@@ -4,7 +4,6 @@ use pgrx::pg_sys;
 
 #[cfg(feature = "pg15")]
 use super::attributes;
-use crate::pg::raw;
 
 /// The state for PostgreSQL's recheck of a concurrently changed row (EvalPlanQual), without a plan.
 ///
@@ -103,26 +102,6 @@ pub enum Entries {
     Summarizing,
     /// Those of all indexes.
     All,
-}
-
-/// Closes an index into which rows were inserted, and keeps its lock.
-///
-/// # Safety
-/// An open index. An error of PostgreSQL leaves this frame, which owns nothing.
-pub unsafe fn close_index(index: pg_sys::Relation, info: *mut pg_sys::IndexInfo) {
-    #[cfg(not(any(feature = "pg15", feature = "pg16")))]
-    unsafe extern "C-unwind" {
-        fn index_insert_cleanup(index: pg_sys::Relation, info: *mut pg_sys::IndexInfo);
-    }
-    // SAFETY: as promised.
-    unsafe {
-        // Before version 17 no access method keeps anything between two rows of a command.
-        #[cfg(any(feature = "pg15", feature = "pg16"))]
-        let _ = info;
-        #[cfg(not(any(feature = "pg15", feature = "pg16")))]
-        index_insert_cleanup(index, info);
-        raw::index_close(index, pg_sys::NoLock as i32);
-    }
 }
 
 /// Writes a new version of the row at a TID, unless another transaction has changed the row; waits for a transaction

@@ -4,8 +4,8 @@ use pgrx::pg_sys::ffi::pg_guard_ffi_boundary;
 use pgrx::pg_sys::{self, Oid};
 
 use super::WrittenTable;
+use crate::pg::raw;
 use crate::pg::rows::indexes::Covered;
-use crate::pg::{raw, version};
 
 /// A table that the command writes.
 pub(super) struct OpenTable {
@@ -18,7 +18,7 @@ pub(super) struct OpenTable {
 }
 
 impl OpenTable {
-    /// Opens indexes as ExecOpenIndices does, except those already open.
+    /// Opens indexes as ExecOpenIndices does, except those already open. The end of the command closes them.
     pub unsafe fn add_indexes(&mut self, wanted: &[(Oid, Covered)]) {
         let missing = wanted.iter().filter(|(index, _)| !is_open(&self.indexes, *index)).count();
         if missing > 0 {
@@ -27,24 +27,6 @@ impl OpenTable {
             indexes.reserve(missing);
             // SAFETY: as the caller's. An error leaves the closure, which owns nothing.
             unsafe { pg_guard_ffi_boundary(|| open_indexes(info, indexes, wanted, missing)) };
-        }
-    }
-
-    /// Closes the indexes at the end of the command. Their locks stay until the (sub)transaction ends, like those of
-    /// tables: the next call in the transaction opens the indexes again. Of the commands that wait for these locks, only
-    /// ALTER INDEX … SET TABLESPACE does not wait for that of the table anyway.
-    ///
-    /// # Safety
-    /// The running command. An error of PostgreSQL leaves this frame, which owns nothing.
-    pub unsafe fn close_indexes(&self) {
-        let info = self.table.info;
-        // SAFETY: the arrays have as many elements as are open.
-        unsafe {
-            for at in 0..(*info).ri_NumIndices as usize {
-                version::close_index(*(*info).ri_IndexRelationDescs.add(at), *(*info).ri_IndexRelationInfo.add(at));
-            }
-            // Nothing is left to close for ExecCloseResultRelations, which would give the locks back.
-            (*info).ri_NumIndices = 0;
         }
     }
 

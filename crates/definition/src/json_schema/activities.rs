@@ -340,14 +340,22 @@ fn refined(name: &str, descriptor: &Descriptor) -> Option<Value> {
         "deadline" => reference("deadline"),
         "path" => json!({ "type": ["string", "null"] }),
         "assignee" => json!({ "type": ["string", "null"], "pattern": "\\S" }),
-        "candidates" => json!({
-            "type": ["array", "string", "null"],
-            "maxItems": 1_000,
-            "items": { "type": "string", "pattern": "\\S" },
-        }),
+        "candidates" => people(0),
+        // That of `Approve` is written like its voters.
+        "escalateTo" if descriptor.inputs.iter().any(|input| input.name == "candidates") => people(1),
         _ => return None,
     };
     Some(expression_or(constant))
+}
+
+/// A list of names with at least this number of them.
+fn people(least: u32) -> Value {
+    json!({
+        "type": ["array", "string", "null"],
+        "minItems": least,
+        "maxItems": 1_000,
+        "items": { "type": "string", "pattern": "\\S" },
+    })
 }
 
 /// An expression, one of several words in any letter case, or a list of these. If other words are allowed, too, these

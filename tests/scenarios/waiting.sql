@@ -128,6 +128,10 @@ SELECT wf_define('{"definitionId": "turns", "options": {"maxConcurrency": {"max"
 SELECT wf_define('{"definitionId": "alarm", "root": [{"type": "Event", "eventName": "Alarm", "canStartWorkflow": true}, {"type": "SetName", "value": "done"}]}');
 SELECT wf_define('{"definitionId": "site", "root": [{"type": "HttpEndpoint", "path": "site/{page}", "canStartWorkflow": true}, {"type": "WriteHttpResponse", "content": "Hello"},
     {"type": "SetName", "value": "done"}]}');
+-- An instance that has received a request.
+SELECT wf_define('{"definitionId": "requested", "root": [{"type": "HttpEndpoint", "path": "requested", "canStartWorkflow": true},
+    {"type": "Event", "eventName": "Requested"}, {"type": "SetName", "value": "done"}]}');
+SELECT status FROM wf_http_request('GET', '/requested', headers => '{"X-Correlation-ID": "Requested"}');
 SELECT wf_define('{"definitionId": "single", "options": {"activationStrategy": "Singleton"}, "root": [{"type": "Event", "eventName": "Single"}, {"type": "SetName", "value": "done"}]}'),
     wf_start('single', correlation_id => 'Singleton');
 SELECT wf_enqueue_bookmark(activity_id => 'kept', correlation_id => 'to-come', input => '{"by": "early bird"}', keep_for => '100 years');

@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
@@ -21,6 +22,7 @@ use workflow_engine::activity::{Descriptor, WaitKind};
 use workflow_engine::bookmark::Bookmark;
 use workflow_engine::child;
 use workflow_engine::fault::{Error, Fault};
+use workflow_engine::http::Request;
 use workflow_engine::instance::codec::{decode_state, encode_state};
 use workflow_engine::instance::{Instance, SubStatus};
 use workflow_engine::journal;
@@ -36,6 +38,8 @@ struct Case {
     uses: Vec<Value>,
     /// Activities resumed before the instance is stored, with their input.
     before: Vec<(&'static str, Value)>,
+    /// An endpoint that receives a request then.
+    requested: Option<&'static str>,
     /// Whether it is cancelled then.
     cancelled: bool,
     /// Rows of its journal that were removed.
@@ -51,6 +55,7 @@ fn case(name: &'static str, root: Value) -> Case {
         document,
         uses: Vec::new(),
         before: Vec::new(),
+        requested: None,
         cancelled: false,
         trimmed: 0,
         after: vec![("go", json!({"n": 1}))],
@@ -60,6 +65,11 @@ fn case(name: &'static str, root: Value) -> Case {
 impl Case {
     fn before(mut self, activity: &'static str, input: Value) -> Self {
         self.before.push((activity, input));
+        self
+    }
+
+    fn requested(mut self, endpoint: &'static str) -> Self {
+        self.requested = Some(endpoint);
         self
     }
 
@@ -103,6 +113,12 @@ impl Case {
         prepare(&mut world.host);
         world.start();
         go_on(&mut world, &self.before);
+        if let Some(endpoint) = self.requested {
+            let request = Request::new("GET", "/orders", Map::new(), Map::new(), Vec::new());
+            world.host.request = Some(Rc::new(request.expect("a request")));
+            world.resume(endpoint, Value::Null);
+            world.host.request = None;
+        }
         if self.cancelled {
             world.cancel();
         }
@@ -289,6 +305,8 @@ fn later_formats() -> Vec<Case> {
     let on = json!({"id": "on", "type": "ContinueAs", "input": {"object": {"n": 1.50}}, "confirm": true});
     vec![
         case("continuing", json!({"options": {"timeout": "1 day"}, "root": [step, on, line("never")]})),
+        case("requested", json!([{"id": "in", "type": "HttpEndpoint", "path": "orders"}, event("go"), line("after")]))
+            .requested("in"),
         case("trimmed", json!({"options": {"journal": {"keep": 10}}, "root": event_after("after")})).trimmed(300),
     ]
 }

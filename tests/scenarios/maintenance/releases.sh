@@ -105,8 +105,9 @@ next|Finished|done" "SELECT definition_id, sub_status, name FROM workflow.instan
     for name in SendHttpRequest FlowSendHttpRequest DownloadHttpFile SendEmail; do finished "$name"; done
     # A paused instance receives nothing.
     is 1 "SELECT count(*) FROM wf_publish_event('Pause') WHERE cardinality(resumed) = 0 AND queued_id IS NOT NULL"
-    query "SELECT wf_publish_event('Turn')" >/dev/null
+    query "SELECT wf_publish_event('Turn'), wf_publish_event('Requested')" >/dev/null
     finished Turn
+    finished Requested
     is Pending "SELECT sub_status FROM workflow.instances WHERE correlation_id = 'Limit'"
 }
 

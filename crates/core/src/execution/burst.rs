@@ -87,7 +87,8 @@ pub(crate) enum Task {
         tag: u32,
         variables: Vec<(String, Json)>,
         last_result: Option<LastResult>,
-        request: Option<u32>,
+        /// The HTTP request received last on its path; `None`: that of the parent.
+        request: Option<Option<u32>>,
     },
     /// Execute an activity again from its beginning, after a fault.
     Again(u32),
@@ -221,8 +222,9 @@ impl Burst<'_> {
     pub fn enqueue(&mut self, parent: u32, node: NodeIx, tag: u32, variables: Vec<(String, Json)>) {
         *self.scratch.queued.entry((parent, node)).or_insert(0) += 1;
         self.scratch.undo.push(Undo::Queued((parent, node)));
+        let is_join = self.is_join(parent, node);
         let last_result = self.result_for(parent, node);
-        let request = self.request_for(parent);
+        let request = self.request_for(parent, is_join);
         self.push(parent, Task::Begin { parent: Some(parent), node, tag, variables, last_result, request });
     }
 

@@ -102,16 +102,17 @@ fn has_response() -> Fault {
 }
 
 impl Burst<'_> {
-    /// The request of a child that is scheduled now: that of the child whose end has led to it, or its parent's. Bodies
-    /// of a parallel loop have nothing to do with each other's requests.
-    pub(super) fn request_for(&self, parent: u32) -> Option<u32> {
-        let context = self.context(parent)?;
-        let cause = self.scratch.cause.as_ref().filter(|cause| cause.parent == parent);
-        let cause = cause.filter(|_| !self.program.node(context.node).runs_bodies_beside());
-        cause.and_then(|cause| cause.request).or(context.request)
+    /// The request of a child that is scheduled now because another child has ended: that of the other one, whose branch
+    /// may have none; at a join, the last one that any of its branches has received. `None`: there is no such child, so
+    /// it is that of the parent when the new child begins. Bodies of a parallel loop have nothing to do with each other's
+    /// requests.
+    pub(super) fn request_for(&self, parent: u32, is_join: bool) -> Option<Option<u32>> {
+        let cause = self.scratch.cause.as_ref().filter(|cause| cause.parent == parent)?;
+        let context = self.context(parent).filter(|context| !self.program.node(context.node).runs_bodies_beside())?;
+        Some(cause.request.or_else(|| context.request.filter(|_| is_join)))
     }
 
-    /// Makes a request the last one on the path to an execution.
+    /// Makes the request of a child that has ended the last one that its parent knows of.
     pub(super) fn hand_on_request(&mut self, to: u32, request: Option<u32>) {
         if let (Some(_), Some(context)) = (request, self.instance.state.contexts.get_mut(&to)) {
             context.request = request;

@@ -224,6 +224,12 @@ impl<'a> Burst<'a> {
         }
     }
 
+    /// Whether a child scheduled now has waited for several branches.
+    pub(super) fn is_join(&self, parent: u32, child: NodeIx) -> bool {
+        let inside = self.context(parent).and_then(|context| context.ended_inside.as_ref());
+        inside.is_some_and(|inside| inside.arrived.contains_key(&child))
+    }
+
     /// The result with which a child scheduled now starts: that of the branches for which it has waited, or that of the
     /// child whose end has led to it, or the parent's. Bodies of a parallel loop do not see each other's results.
     pub(super) fn result_for(&mut self, parent: u32, child: NodeIx) -> Option<LastResult> {

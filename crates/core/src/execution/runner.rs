@@ -80,7 +80,11 @@ impl<'a> Runner<'a> {
                     }
                     self.count_step(node)?;
                     let sequence = self.burst.open(parent, node, tag, variables, last_result);
-                    self.burst.hand_on_request(sequence, request);
+                    if let (Some(request), Some(context)) =
+                        (request, self.burst.instance.state.contexts.get_mut(&sequence))
+                    {
+                        context.request = request;
+                    }
                     if !self.defer(sequence, node) {
                         self.execute(sequence, node);
                     }

@@ -181,6 +181,30 @@ fn a_response_goes_to_the_request_received_last_on_its_path() {
 }
 
 #[test]
+fn a_branch_of_a_flowchart_that_received_no_request_has_none() {
+    let write = |id: &str| json!({"id": id, "type": "WriteHttpResponse", "content": id});
+    let activities = json!([{"id": "start", "type": "WriteLine", "text": "begins"},
+        {"id": "a", "type": "HttpEndpoint", "path": "a", "supportedMethods": ["POST"]}, event("ta"), write("to a"),
+        event("tick"), event("tock"), write("to nobody")]);
+    let connections = json!([
+        ["start", "a"],
+        ["a", "ta"],
+        ["ta", "to a"],
+        ["start", "tick"],
+        ["tick", "tock"],
+        ["tock", "to nobody"]
+    ]);
+    let mut world = World::started(json!({"type": "Flowchart", "activities": activities, "connections": connections}));
+    world.host.lets_requests_wait = true;
+    let a = receive(&mut world, "a");
+    world.resume("tick", Value::Null);
+    world.resume("ta", Value::Null);
+    assert_eq!(responses(&world), [(a, "to a".to_owned())]);
+    world.resume("tock", Value::Null);
+    assert_eq!(world.last.incidents[0].fault.message, "there is no HTTP request to respond to");
+}
+
+#[test]
 fn what_follows_a_join_belongs_to_the_request_of_its_last_branch() {
     let wait = |id: &str| json!({"id": id, "type": "HttpEndpoint", "path": id, "supportedMethods": ["POST"]});
     let branches = json!([[wait("a"), event("ta")], [wait("b"), event("tb")], event("beside")]);

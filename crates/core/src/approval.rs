@@ -214,12 +214,17 @@ impl Approval {
         self.voters.iter().filter(|voter| voter.vote.is_none())
     }
 
-    /// Replaces the voters who have not voted by others.
+    /// Replaces the voters who have not voted by others. A person who has voted gets no second vote.
     ///
     /// # Errors
-    /// 22023 if there are then fewer voters than the rule needs votes.
-    pub fn replace_undecided(&mut self, names: Vec<String>) -> Result<(), Fault> {
+    /// 22023 if all of them have voted, or if there are then fewer voters than the rule needs votes.
+    pub fn replace_undecided(&mut self, mut names: Vec<String>) -> Result<(), Fault> {
         self.voters.retain(|voter| voter.vote.is_some());
+        let has_voted = |name: &String| self.voters.iter().any(|voter| is_by(voter, name));
+        names.retain(|name| !has_voted(name));
+        if names.is_empty() {
+            return Err(Fault::new("22023", "everybody in \"escalateTo\" has voted already"));
+        }
         self.voters.extend(names.into_iter().map(Voter::new));
         self.is_escalated = true;
         match self.rule {
@@ -254,6 +259,11 @@ impl Approval {
             () => Verdict::Open,
         }
     }
+}
+
+/// Whether a person has given the vote in force.
+fn is_by(voter: &Voter, person: &str) -> bool {
+    voter.vote.as_ref().is_some_and(|vote| vote.by.as_deref() == Some(person))
 }
 
 fn chose(voter: &Voter, choice: Choice) -> bool {

@@ -51,7 +51,7 @@ pub(super) const ON_DEADLINE: InputDescriptor = InputDescriptor::new(
 
 pub(super) const ESCALATE_TO: InputDescriptor =
     InputDescriptor::new("escalateTo", "ICollection<String>", "Who is asked then, written like \"candidates\".")
-        .checked(|value| candidates(value).map(drop));
+        .checked(|value| escalate_to(value).map(drop));
 
 pub(super) const NOT: InputDescriptor = InputDescriptor::new(
     "not",
@@ -81,6 +81,14 @@ pub(super) fn candidates(value: &Value) -> Result<Vec<String>, Fault> {
         return Err(Fault::new("22023", format!("a task has at most {MAX_CANDIDATES} candidates, not {}", list.len())));
     }
     list.iter().map(|entry| ForPeople::entry(&to_text(entry), "candidate")).collect()
+}
+
+/// The value of the input `escalateTo`. 22023 if it names nobody: anyone with `resume` could answer such a task.
+pub(super) fn escalate_to(value: &Value) -> Result<Vec<String>, Fault> {
+    match candidates(value)? {
+        names if names.is_empty() => Err(Fault::new("22023", "\"escalateTo\" must name somebody")),
+        names => Ok(names),
+    }
 }
 
 /// Checks that the roles named by a task exist.

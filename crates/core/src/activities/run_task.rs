@@ -63,16 +63,19 @@ impl Activity for RunTask {
         let for_people = ForPeople {
             assignee: for_people::assignee(cx.peek(ASSIGNEE))?,
             candidates: for_people::candidates(cx.peek(CANDIDATES))?,
-            ..shown(cx)?
+            ..what_is_shown(cx)?
         };
         Excluded::read(cx.peek(NOT))?;
         let deadline = for_people.deadline;
-        let acts = cx.choice(ON_DEADLINE, &for_people::ON_DEADLINES)?;
-        if acts == ESCALATE && cx.peek(ESCALATE_TO).is_null() {
-            return Err(Fault::new("22023", "\"onDeadline\": \"escalate\" requires \"escalateTo\""));
+        let at_deadline = AtDeadline::read(cx)?;
+        if at_deadline == AtDeadline::Escalate {
+            if cx.peek(ESCALATE_TO).is_null() {
+                return Err(Fault::new("22023", "\"onDeadline\": \"escalate\" requires \"escalateTo\""));
+            }
+            for_people::escalate_to(cx.peek(ESCALATE_TO))?;
         }
         let task = open(cx, for_people)?;
-        if acts != NOTHING && deadline.is_some() {
+        if at_deadline != AtDeadline::Nothing && deadline.is_some() {
             cx.create_bookmark(NewBookmark {
                 name: Some(stimulus::DEADLINE.to_owned()),
                 due_at: deadline,
@@ -97,15 +100,27 @@ impl Activity for RunTask {
     }
 }
 
-/// Positions in [`for_people::ON_DEADLINES`].
-const NOTHING: usize = 0;
-const ESCALATE: usize = 2;
+/// What happens at the deadline: the input `onDeadline`.
+#[derive(Clone, Copy, PartialEq)]
+enum AtDeadline {
+    Nothing,
+    Expire,
+    Escalate,
+}
+
+impl AtDeadline {
+    fn read(cx: &Execution<'_>) -> Result<Self, Fault> {
+        // In the order of the names.
+        let choices = [Self::Nothing, Self::Expire, Self::Escalate];
+        cx.choice(ON_DEADLINE, &for_people::ON_DEADLINES).map(|chosen| choices[chosen])
+    }
+}
 
 /// The member of the metadata of a deadline with the id of its task, as a text: Elsa's clients expect texts there.
 const TASK: &str = "TaskId";
 
-/// The people of a task, without those who are asked.
-fn shown(cx: &Execution<'_>) -> Result<ForPeople, Fault> {
+/// Deadline, form and schema of a task, without those who are asked.
+fn what_is_shown(cx: &Execution<'_>) -> Result<ForPeople, Fault> {
     Ok(ForPeople {
         deadline: for_people::deadline(cx, DEADLINE)?,
         form: for_people::form(cx.peek(FORM))?,
@@ -138,15 +153,23 @@ fn open(cx: &mut Execution<'_>, for_people: ForPeople) -> Result<Uuid, Fault> {
 fn deadline_passed(cx: &mut Execution<'_>, bookmark: &Resumed) -> Result<(), Fault> {
     let task = bookmark.metadata.as_ref().and_then(|metadata| Uuid::parse_str(metadata[TASK].as_str()?).ok());
     cx.evaluate_inputs()?;
-    if cx.choice(ON_DEADLINE, &for_people::ON_DEADLINES)? != ESCALATE {
-        cx.end_tasks(task.into_iter().collect(), EXPIRED);
-        return cx.complete_with(Outcomes::Named(vec![EXPIRED.to_owned()]));
+    match AtDeadline::read(cx)? {
+        // The version to which the instance has migrated has no such deadline.
+        AtDeadline::Nothing => Ok(()),
+        AtDeadline::Expire => {
+            cx.end_tasks(task.into_iter().collect(), EXPIRED);
+            // In a loop the variable has the answer of the round before.
+            cx.set_output(RESULT, Value::Null)?;
+            cx.complete_with(Outcomes::Named(vec![EXPIRED.to_owned()]))
+        }
+        AtDeadline::Escalate => {
+            let candidates = for_people::escalate_to(cx.peek(ESCALATE_TO))?;
+            cx.end_tasks(task.into_iter().collect(), "Escalated");
+            cx.drop_bookmarks();
+            let is_instant = is_date_time(to_text(cx.peek(DEADLINE)).trim());
+            let again = what_is_shown(cx)?;
+            let deadline = again.deadline.filter(|_| !is_instant);
+            open(cx, ForPeople { candidates, deadline, ..again }).map(drop)
+        }
     }
-    cx.end_tasks(task.into_iter().collect(), "Escalated");
-    cx.drop_bookmarks();
-    let candidates = for_people::candidates(cx.peek(ESCALATE_TO))?;
-    let is_instant = is_date_time(to_text(cx.peek(DEADLINE)).trim());
-    let again = shown(cx)?;
-    let deadline = again.deadline.filter(|_| !is_instant);
-    open(cx, ForPeople { candidates, deadline, ..again }).map(drop)
 }

@@ -15,7 +15,7 @@ pub struct ForPeople {
     pub assignee: Option<String>,
     /// Who may take it, in the same form.
     pub candidates: Vec<String>,
-    /// Its deadline, for display only.
+    /// Its deadline.
     pub deadline: Option<DateTime<Utc>>,
     /// JSON Schema of a form for the answer.
     pub form: Option<Value>,

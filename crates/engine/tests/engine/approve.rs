@@ -357,6 +357,12 @@ fn an_escalation_asks_nobody_if_the_votes_decide() {
         assert_eq!((&world.instance.output["DecidedBy"], world.last.tasks.len()), (&json!("votes"), 0));
         assert_eq!(world.last.ended_tasks[0].outcome, expected);
     }
+    let more =
+        |names: Value| json!({"by": ["a", "b"], "deadline": "1 day", "onDeadline": "escalate", "escalateTo": names});
+    let world = escalated(&[("a", true)], more(json!(["a's", "c"])));
+    assert_eq!(asked(&world), ["c"], "one person, one vote");
+    let world = escalated(&[("a", true)], more(json!("a's")));
+    assert_eq!(world.last.incidents[0].fault.message, "everybody in \"escalateTo\" has voted already");
     let world = escalated(&[("a", true)], five(json!(3)));
     assert_eq!(world.last.incidents[0].fault.message, "\"escalateTo\" has fewer voters than \"rule\" needs");
 }

@@ -85,6 +85,9 @@ fn a_deadline_ends_the_task_or_asks_others_once() {
     world.resume("ask", json!("yes"));
     assert_eq!((world.status(), world.lines()), (SubStatus::Finished, vec!["after"]));
 
+    // Anyone with the right to resume could answer a task for nobody.
+    let world = started(json!({"deadline": "1 day", "onDeadline": "escalate", "escalateTo": {"js": "[]"}}));
+    assert_eq!(world.last.incidents[0].fault.message, "\"escalateTo\" must name somebody");
     let world = started(json!({"deadline": "1 day", "onDeadline": "escalate"}));
     assert_eq!(world.last.incidents[0].fault.message, "\"onDeadline\": \"escalate\" requires \"escalateTo\"");
 }

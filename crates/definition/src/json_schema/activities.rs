@@ -340,6 +340,12 @@ fn refined(name: &str, descriptor: &Descriptor) -> Option<Value> {
         "deadline" => reference("deadline"),
         "path" => json!({ "type": ["string", "null"] }),
         "assignee" => json!({ "type": ["string", "null"], "pattern": "\\S" }),
+        "rule" if descriptor.inputs.iter().any(|input| input.name == "by") => json!({
+            "type": ["string", "integer", "null"],
+            "minimum": 1,
+            "pattern": format!("^\\s*(?:{}|[1-9][0-9]*)?\\s*$", ["all", "any", "majority"].map(any_case).join("|")),
+            "errorMessage": "all, any, majority, or a positive number",
+        }),
         "candidates" => people(0),
         // That of `Approve` is written like its voters.
         "escalateTo" if descriptor.inputs.iter().any(|input| input.name == "candidates") => people(1),

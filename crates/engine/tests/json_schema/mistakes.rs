@@ -46,7 +46,7 @@ const BEYOND_A_SCHEMA: [(&str, &str); 31] = [
 ];
 
 /// Members for which the schema asks for a text. The reader makes a text of other constants.
-const TEXTS: [&str; 11] = [
+const TEXTS: [&str; 12] = [
     "$schema",
     "statement",
     "query",
@@ -56,6 +56,7 @@ const TEXTS: [&str; 11] = [
     "deadline",
     "assignee",
     "candidates",
+    "escalateTo",
     "method",
     "supportedMethods",
 ];

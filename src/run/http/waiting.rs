@@ -227,11 +227,6 @@ fn default_response(
         faulted.and_then(|faulted| state.contexts.get(&faulted)?.request) == request
     };
     let has_faulted = *sub_status == SubStatus::Faulted || state.ending() == Ending::Faulted;
-    // A fault of another branch does not end the wait, if the instance continues.
-    let is_open = request.is_some_and(|request| open.contains(&request));
-    if is_open && *sub_status == SubStatus::Suspended && state.ending() == Ending::None {
-        return None;
-    }
     let first = delta.incidents.first().filter(|_| has_faulted);
     if let Some(incident) = delta.incidents.iter().find(is_on_path).or(first) {
         let role = owners::by_id(waiting.owner).role();
@@ -243,7 +238,7 @@ fn default_response(
         SubStatus::Cancelled => Some(cancelled()),
         _ if state.ending() == Ending::Cancelled => Some(cancelled()),
         SubStatus::Finished => Some(Response::empty(200)),
-        _ => (!is_open).then(|| Response::empty(200)),
+        _ => request.is_none_or(|request| !open.contains(&request)).then(|| Response::empty(200)),
     }
 }
 

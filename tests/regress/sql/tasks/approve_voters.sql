@@ -145,7 +145,7 @@ RESET ROLE;
 SET workflow.now = '2030-01-02 09:00+00';
 SELECT wf_run_due();
 SELECT sub_status, output FROM workflow.instance_list WHERE correlation_id = 'escalate';
-SELECT detail FROM problems('escalate');
+SELECT message FROM problems('escalate');
 SELECT wf_cancel(instance_id) FROM workflow.instance_list WHERE correlation_id = 'escalate' \g /dev/null
 
 -- A migration that renames the activity changes nothing about who has voted.

@@ -67,12 +67,18 @@ is_of_this_release() {
 # The profile of Cargo: `checks` for the private servers and most tests, `release` for what is installed, packaged and measured.
 PROFILE=${WORKFLOW_PROFILE:-checks}
 
-# 15, 18, 15-assert: what is built for one server is not for another.
+# Where the program wf is built (see cargo_program).
+GATEWAY_DIR=$REPO/target/gateway
+
+# Everything whose name contains the server or the profile; whoever changes these calls it again. 15, 18, 15-assert: what is built for one
+# server is not for another.
 name_build() {
     PG_NAME=$(basename "${PG_ROOT%/root}")
     PG_NAME=${PG_NAME:-$PG_MAJOR}
     PACKAGE_DIR=$REPO/target/workflow-pg$PG_NAME
     [ "$PROFILE" = release ] || PACKAGE_DIR+=-$PROFILE
+    GATEWAY_PROFILE=${WORKFLOW_GATEWAY_PROFILE:-$PROFILE}
+    WF_PROGRAM=$GATEWAY_DIR/$GATEWAY_PROFILE/wf
 }
 name_build
 
@@ -192,9 +198,6 @@ remap_paths() {
 # cargo_program PACKAGE COMMAND OPTION...: for the program wf (workflow-cli) and the libraries that it is made of. One package at a time,
 # so that none turns on features in crates of the extension, and in a folder of their own, since other flags than those of cargo-pgrx
 # would make cargo build what both use again and again.
-GATEWAY_DIR=$REPO/target/gateway
-GATEWAY_PROFILE=${WORKFLOW_GATEWAY_PROFILE:-$PROFILE}
-WF_PROGRAM=$GATEWAY_DIR/$GATEWAY_PROFILE/wf
 cargo_program() {
     remap_paths
     CARGO_TARGET_DIR=$GATEWAY_DIR cargo "$2" --profile "$GATEWAY_PROFILE" --locked -p "$1" "${@:3}"

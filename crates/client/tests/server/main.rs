@@ -21,6 +21,9 @@ use workflow_client::{Client, ConnectOptions, Define};
 /// The time after which a test stops waiting and fails. It is far longer than anything takes on a slow or busy machine.
 const NEVER: Duration = Duration::from_secs(600);
 
+/// All databases share the rights to a parameter, in one row: of two sessions that change it at the same time, one gets an error.
+static PARAMETER: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+
 /// A database of its own, and the role `app` of this test.
 struct World {
     server: String,
@@ -33,7 +36,11 @@ impl World {
     async fn new() -> Self {
         let world = Self::without_extension("workflow_template").await;
         let role = &world.role;
-        world.sql(&format!("SELECT wf_grant_usage('{role}'); GRANT SET ON PARAMETER workflow.actor TO {role}")).await;
+        world.sql(&format!("SELECT wf_grant_usage('{role}')")).await;
+        {
+            let _guard = PARAMETER.lock().await;
+            world.sql(&format!("GRANT SET ON PARAMETER workflow.actor TO {role}")).await;
+        }
         world
             .sql(&format!(
                 "CREATE TABLE orders (id text PRIMARY KEY, amount integer); GRANT ALL ON orders TO {role};
@@ -112,6 +119,7 @@ impl Drop for World {
             runtime.block_on(async {
                 let admin = connect(&server, "postgres").await;
                 admin.batch_execute(&format!("DROP DATABASE IF EXISTS {database} WITH (FORCE)")).await.unwrap();
+                let _guard = PARAMETER.lock().await;
                 admin.batch_execute(&format!("REVOKE ALL ON PARAMETER workflow.actor FROM {role}")).await.unwrap();
                 admin.batch_execute(&format!("DROP ROLE {role}")).await.unwrap();
             });

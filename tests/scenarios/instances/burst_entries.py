@@ -111,7 +111,7 @@ ENDINGS = {"notified": "PREPARE TRANSACTION 'notified'; ROLLBACK PREPARED 'notif
 
 # The cases to which an entry makes a difference.
 EXPECTED = {
-    "Response": ["ping"],
+    "Response": ["ping", "later"],
     "Raise": ["raise"],
     "Abandoned": ["leaves"],
     "Subject": ["quiet"],

@@ -1,0 +1,176 @@
+#!/usr/bin/env bash
+# examples/scale/citus with stand-ins for Citus's functions (citus_standin.sql), since Citus cannot be had here: a coordinator and two nodes.
+# A shard moves with its instances while one of the three is killed at each statement, at each PREPARE and at each COMMIT PREPARED. Each
+# instance and each order is then on exactly one node, no node answers for a key whose instances are elsewhere, and the next call of
+# shop.move_shard ends the move. Then a rebalancer that moves a shard alone, check, repair, and rebalance.
+# Long: `make test` leaves it to `make test-all`.
+source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/nodes.sh"
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+coordinator=$WORKFLOW_TMP/coordinator coordinator_data=$WORKFLOW_TMP/coordinator/data
+follow second
+follow coordinator
+trap 'for one in second coordinator; do on $one stop_server immediate || true; done' EXIT
+
+# Nothing passes on DDL here, so the files are run on each node, and last, by citus.sh, on the coordinator.
+group=0
+for node in first second coordinator; do
+    group=$(((group + 1) % 3))
+    on $node psql -X -q -v ON_ERROR_STOP=1 -v group=$group -v first="$first" -v second="$second" -f "$here/citus_standin.sql"
+    [ $node != coordinator ] || break
+    for file in install deploy move add-node check repair rebalance; do
+        on $node psql -X -q -v ON_ERROR_STOP=1 -f "$scale/citus/$file.sql" >"$WORKFLOW_TMP/setup.out"
+    done
+done
+on coordinator "$scale/citus/citus.sh" >"$WORKFLOW_TMP/citus.out" 2>&1 || fail "citus.sh: $(cat "$WORKFLOW_TMP/citus.out")"
+grep -q "all nodes are well" "$WORKFLOW_TMP/citus.out" || fail "$(cat "$WORKFLOW_TMP/citus.out")"
+both is 1 "SELECT count(*) FROM workflow.definition_list"
+echo "ok: citus.sh runs each function once"
+
+ask() { on coordinator query "$1"; }
+ok() { local said; said=$(ask "SELECT * FROM shop.check()"); [ -z "$said" ] || fail "shop.check(): $said"; }
+settle() { ask "SELECT recover_prepared_transactions()" >/dev/null; }
+
+define='{"definitionId": "order", "root": [{"id": "paid", "type": "Event", "eventName": "OrderPaid"},
+    {"id": "ship", "type": "Sql", "statement": "INSERT INTO shop.steps VALUES ($1, $2)", "parameters": [{"js": "getCorrelationId()"}, {"sql": "'"'shipped'"'"}]}]}'
+ask "SELECT shop.deploy(\$s\$SELECT wf_define('${define//\'/\'\'}')\$s\$)" >/dev/null
+settle
+both is 2 "SELECT count(*) FROM workflow.definition_list"
+# A definition that one node rejects is on none.
+on second query "CREATE ROLE shop_there"
+if ask "SELECT shop.deploy(\$s\$SELECT wf_define('{\"definitionId\": \"half\", \"root\": []}'), 'shop_there'::regrole\$s\$)" 2>"$WORKFLOW_TMP/said"; then fail "half a deployment succeeded"; fi
+settle
+both is 0 "SELECT count(*) FROM workflow.definition_list WHERE definition_id = 'half'"
+ok
+echo "ok: definitions are on all nodes, or on none"
+
+# Calls of one key and of several. A call on the coordinator is no 40001, which drivers would repeat.
+for n in {11..50}; do ask "SELECT shop.begin_order('A-$n', 'begin')" >/dev/null; done
+settle
+home=$(ask "SELECT CASE standin.group_of('shop.orders', 'A-17') WHEN 1 THEN 'first' ELSE 'second' END")
+call="INSERT INTO shop.wf_call (key, message, kind, name) VALUES ('A-17', 'bank', 'event', 'Other') ON CONFLICT (key, message) DO UPDATE SET result = excluded.result RETURNING result"
+[ "$(on "$home" query "$call")" = "$(on "$home" query "$call")" ] || fail "a repeated message has another answer"
+both query "SELECT shop.trim_calls('0')" >/dev/null
+both is 0 "SELECT count(*) FROM shop.wf_call"
+said=$(ask "SELECT wf_publish_event('OrderPaid', correlation_id => 'A-17')" 2>&1) && fail "the coordinator answered"
+[[ $said == *"cannot be called on the coordinator"* ]] || fail "$said"
+said=$(on first query "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT wf_publish_event('OrderPaid', correlation_id => 'A-17')" 2>&1) && fail "an old snapshot was admitted"
+[[ $said == *"READ COMMITTED"* ]] || fail "$said"
+echo "ok: calls of one key and of several"
+
+# contents: all instances, orders and messages of both nodes.
+contents() {
+    local node
+    for node in first second; do
+        on $node query "SELECT 'instance ' || id || ' of ' || correlation_id FROM workflow.instances UNION ALL SELECT 'order ' || order_id FROM shop.orders UNION ALL SELECT 'message ' || key || ' ' || message FROM workflow.messages"
+    done | sort
+}
+all=$(contents)
+shard=$(ask "SELECT get_shard_id_for_distribution_column('shop.orders', 'A-17'::text)")
+keys=$(ask "SELECT count(*) FROM generate_series(11, 50) AS n WHERE get_shard_id_for_distribution_column('shop.orders', 'A-' || n) = $shard")
+# once: everything is somewhere, and nothing is twice. A key is answered by at most one node, which has its instance.
+once() {
+    local node said answered=0
+    [ "$(contents)" = "$all" ] || fail "$1: $(diff <(echo "$all") <(contents))"
+    for node in first second; do
+        if said=$(on $node query "BEGIN; SELECT cardinality(resumed) FROM wf_publish_event('OrderPaid', correlation_id => 'A-17'); ROLLBACK" 2>&1); then
+            [ "$said" = 1 ] || fail "$1: $node answers for a key whose instance it does not have: $said"
+            answered=$((answered + 1))
+        else
+            [[ $said == *"belongs to another node"* ]] || fail "$1: $said"
+        fi
+    done
+    [ "$answered" -le 1 ] || fail "$1: both nodes answer for a key"
+}
+
+# move TARGET [STOP_AT]
+move() {
+    PGAPPNAME=mover PGOPTIONS="-c standin.stop_at=${2:-0}" on coordinator psql -X -q -At -v ON_ERROR_STOP=1 \
+        -c "CALL shop.move_shard($shard, '${!1}', 5432)" -c "SELECT recover_prepared_transactions()"
+}
+stops() { [ "$(ask "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'mover' AND wait_event = 'advisory'")" = 1 ] || ! kill -0 "$mover" 2>/dev/null; }
+target=$([ "$home" = first ] && echo second || echo first)
+event=0 kills=0
+victims=(coordinator first second)
+while true; do
+    event=$((event + 1)) victim=${victims[event % 3]}
+    on coordinator begin holder "SELECT pg_advisory_lock(42)"
+    move $target $event >"$WORKFLOW_TMP/mover.out" 2>&1 &
+    mover=$!
+    eventually stops
+    if ! kill -0 "$mover" 2>/dev/null; then
+        wait "$mover" || fail "$(cat "$WORKFLOW_TMP/mover.out")"
+        finish holder "ROLLBACK"
+        break
+    fi
+    on $victim kill_server
+    kills=$((kills + 1))
+    if [ $victim = coordinator ]; then
+        pipe=${pipes[holder]}
+        printf '\\q\n' >&"$pipe"
+        wait "${sessions[holder]}" || true
+        exec {pipe}>&-
+        rm -f "$WORKFLOW_TMP/holder"
+    else
+        finish holder "ROLLBACK"
+    fi
+    wait "$mover" || true
+    on $victim start_server
+    settle
+    once "event $event, $victim killed"
+    # Ended by the next call.
+    move $target >/dev/null
+    once "event $event, $victim killed, and moved again"
+    is_there=$(on $target query "SELECT count(*) FROM workflow.instances AS i WHERE get_shard_id_for_distribution_column('shop.orders', i.correlation_id) = $shard")
+    [ "$is_there" = "$keys" ] || fail "event $event: $is_there of $keys instances are on $target"
+    ok
+    target=$([ $target = first ] && echo second || echo first)
+done
+[ "$kills" -gt 15 ] || fail "only $kills kills"
+echo "ok: $kills kills, one at each statement of a move: each instance on exactly one node"
+
+# A bare move, as of the rebalancer: the key is closed on both nodes, the check names it, and the repair mends it.
+move first >/dev/null
+ask "SELECT citus_move_shard_placement($shard, '$first', 5432, '$second', 5432, 'block_writes')" >/dev/null
+settle
+once "a bare move"
+said=$(ask "SELECT problem, shard FROM shop.check() ORDER BY 1")
+[ "$said" = "closed shard|$shard
+misplaced instances|$shard" ] || fail "$said"
+if ask "CALL shop.rebalance()" 2>"$WORKFLOW_TMP/said"; then fail "a broken cluster was rebalanced"; fi
+ask "CALL shop.repair()" 2>"$WORKFLOW_TMP/said"
+grep -q "shard $shard: $keys instances" "$WORKFLOW_TMP/said" || fail "$(cat "$WORKFLOW_TMP/said")"
+[ "$(ask "SELECT count(*) FROM shop.check()")" = 2 ] || fail "a dry run changed something"
+ask "CALL shop.repair(dry_run => false)" 2>/dev/null
+settle
+once "a repair"
+ok
+echo "ok: a shard that was moved alone is closed, and repaired"
+
+# All shards are pinned for Citus's rebalancer. Ours moves them with their instances: a drain, and back.
+[ "$(ask "SELECT count(*) FROM pg_dist_placement AS p CROSS JOIN pg_dist_node AS n WHERE shop.is_pinned(p.shardid, n.nodeid) <> (n.groupid = p.groupid)")" = 0 ] || fail "a shard is not pinned"
+[ "$(ask "SELECT allowed FROM standin.strategies WHERE is_default")" = shop.is_pinned ] || fail "the strategy is not the default"
+spread() { ask "SELECT string_agg(n::text, ' ' ORDER BY g) FROM (SELECT p.groupid AS g, count(*) AS n FROM pg_dist_placement AS p JOIN pg_dist_shard AS s USING (shardid) WHERE s.logicalrelid = 'shop.orders'::regclass GROUP BY 1) AS v"; }
+rebalance() {
+    ask "CALL shop.rebalance(${1:-})" 2>"$WORKFLOW_TMP/said" || fail "$(cat "$WORKFLOW_TMP/said")"
+    settle
+}
+ask "UPDATE pg_dist_node SET shouldhaveshards = false WHERE groupid = 2"
+before=$(spread)
+rebalance
+[ "$(spread)" = "$before" ] || fail "a dry run moved something"
+rebalance "dry_run => false"
+[ "$(spread)" = 64 ] || fail "$(spread)"
+on second is 0 "SELECT count(*) FROM workflow.instances"
+ok
+ask "UPDATE pg_dist_node SET shouldhaveshards = true WHERE groupid = 2"
+rebalance "dry_run => false"
+[ "$(spread)" = "32 32" ] || fail "$(spread)"
+ok
+once "a rebalance"
+for n in {11..50}; do ask "SELECT shop.pay_order('A-$n', 'pay', 1)" >/dev/null; done
+settle
+[ "$(sum "SELECT count(*) FROM shop.steps")" = 40 ] || fail "not all orders were shipped"
+both is 0 "SELECT count(*) FROM workflow.instances WHERE correlation_id NOT IN ('A-1', 'A-2', 'A-3', 'A-4') AND sub_status <> 'Finished'"
+both is "" "SELECT * FROM wf_check()"
+echo "ok: a rebalance and a drain move shards with their instances"

@@ -1066,6 +1066,11 @@ WHERE d.deleted_at IS NOT NULL AND d.id IN (SELECT m.id FROM workflow.my_definit
 
 COMMENT ON VIEW workflow.deleted_definitions IS 'deleted versions that still have instances, as far as the current role may read them';
 
+CREATE FUNCTION workflow._is_elsewhere(key text)
+RETURNS boolean LANGUAGE c STRICT AS 'MODULE_PATHNAME', 'wf_is_elsewhere';
+
+COMMENT ON FUNCTION workflow._is_elsewhere(text) IS 'whether workflow.route_check gives a correlation id to another node, for wf_check';
+
 CREATE OR REPLACE FUNCTION workflow._check()
 RETURNS TABLE (problem text, detail text)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -1340,7 +1345,13 @@ AS $$
     UNION ALL
     SELECT 'owner is unknown', i.id::text
     FROM workflow.instances i
-    WHERE NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = i.owner);
+    WHERE NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = i.owner)
+    UNION ALL
+    SELECT 'instances of a key that belongs to another node', format('%s: %s', k.key, k.instances)
+    FROM (SELECT i.correlation_id AS key, count(*) AS instances FROM workflow.instances i
+          WHERE i.correlation_id IS NOT NULL AND i.definition_id NOT IN ('Workflow.ScheduledCommand', 'Workflow.MigrateInstances')
+          GROUP BY i.correlation_id) k
+    WHERE workflow._is_elsewhere(k.key);
 $$;
 
 CREATE FUNCTION wf_claim_tasks(names text[] DEFAULT NULL, worker text DEFAULT NULL, max integer DEFAULT 1, lease interval DEFAULT '5 min')
@@ -1710,11 +1721,12 @@ RETURNS bigint LANGUAGE c AS 'MODULE_PATHNAME', 'wf_import_instances';
 COMMENT ON FUNCTION wf_import_instances(bytea[]) IS
     'import what wf_export_instances has packed on another node; returns the number of instances';
 
-CREATE FUNCTION wf_keep_instances(predicate regprocedure, max integer DEFAULT 10000, keyless boolean DEFAULT true)
+CREATE FUNCTION wf_keep_instances(predicate regprocedure, max integer DEFAULT 10000, keyless boolean DEFAULT true, dry_run boolean DEFAULT false,
+                                  max_percent integer DEFAULT 10)
 RETURNS bigint LANGUAGE c AS 'MODULE_PATHNAME', 'wf_keep_instances';
 
-COMMENT ON FUNCTION wf_keep_instances(regprocedure, integer, boolean) IS
-    'remove the instances whose correlation ids do not belong to this node, about max at a time; returns how many, 0 when none are left';
+COMMENT ON FUNCTION wf_keep_instances(regprocedure, integer, boolean, boolean, integer) IS
+    'remove the instances whose correlation ids do not belong to this node, about max at a time; returns how many, 0 when none are left; dry_run counts all of them, and max_percent limits their part of all instances';
 
 CREATE FUNCTION wf_call(key text, message text, kind text, name text, body jsonb DEFAULT NULL)
 RETURNS jsonb LANGUAGE c AS 'MODULE_PATHNAME', 'wf_call';

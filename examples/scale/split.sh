@@ -39,7 +39,7 @@ for partition in "${theirs[@]}"; do change_map "s/^$partition .*/$partition $new
 say "each removes what belongs to the other"
 for one in "$node" "$new"; do
     run "$one" <<SQL
-DO \$\$ BEGIN WHILE wf_keep_instances(NULL) > 0 LOOP COMMIT; END LOOP; END \$\$;
+DO \$\$ BEGIN WHILE wf_keep_instances(NULL, max_percent => 100) > 0 LOOP COMMIT; END LOOP; END \$\$;
 DELETE FROM orders WHERE wf_partition(id, $partitions) NOT IN (SELECT partition FROM workflow.partitions);
 DELETE FROM steps WHERE wf_partition(id, $partitions) NOT IN (SELECT partition FROM workflow.partitions);
 SQL

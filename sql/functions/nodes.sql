@@ -28,8 +28,14 @@ RETURNS bigint LANGUAGE c AS 'MODULE_PATHNAME', 'wf_import_instances';
 COMMENT ON FUNCTION wf_import_instances(bytea[]) IS
     'import what wf_export_instances has packed on another node; returns the number of instances';
 
-CREATE FUNCTION wf_keep_instances(predicate regprocedure, max integer DEFAULT 10000, keyless boolean DEFAULT true)
+CREATE FUNCTION wf_keep_instances(predicate regprocedure, max integer DEFAULT 10000, keyless boolean DEFAULT true, dry_run boolean DEFAULT false,
+                                  max_percent integer DEFAULT 10)
 RETURNS bigint LANGUAGE c AS 'MODULE_PATHNAME', 'wf_keep_instances';
 
-COMMENT ON FUNCTION wf_keep_instances(regprocedure, integer, boolean) IS
-    'remove the instances whose correlation ids do not belong to this node, about max at a time; returns how many, 0 when none are left';
+COMMENT ON FUNCTION wf_keep_instances(regprocedure, integer, boolean, boolean, integer) IS
+    'remove the instances whose correlation ids do not belong to this node, about max at a time; returns how many, 0 when none are left; dry_run counts all of them, and max_percent limits their part of all instances';
+
+CREATE FUNCTION workflow._is_elsewhere(key text)
+RETURNS boolean LANGUAGE c STRICT AS 'MODULE_PATHNAME', 'wf_is_elsewhere';
+
+COMMENT ON FUNCTION workflow._is_elsewhere(text) IS 'whether workflow.route_check gives a correlation id to another node, for wf_check';

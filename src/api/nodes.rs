@@ -10,6 +10,7 @@ use crate::run::history::acts;
 use crate::run::nodes::export::{self, Selection};
 use crate::run::nodes::{import, keep};
 use crate::store::nodes::partitions::{self, MAX_PARTITIONS};
+use crate::store::nodes::route;
 
 sql_functions! {
     wf_partition(key: Text, count: Integer) => partition;
@@ -17,7 +18,9 @@ sql_functions! {
     wf_remove_partitions(partitions: Integers) => remove;
     wf_export_instances(keys: Texts, predicate: Regprocedure, remove: Boolean) => export_instances;
     wf_import_instances(bundle: Byteas) => import_instances;
-    wf_keep_instances(predicate: Regprocedure, max: Integer, keyless: Boolean) => keep_instances;
+    wf_keep_instances(predicate: Regprocedure, max: Integer, keyless: Boolean, dry_run: Boolean, max_percent: Integer)
+        => keep_instances;
+    wf_is_elsewhere(key: Text) => is_elsewhere;
 }
 
 fn partition(call: &Call) -> Result<Returned, PgError> {
@@ -105,7 +108,21 @@ fn keep_instances(call: &Call) -> Result<Returned, PgError> {
     let Some(max) = u64::try_from(max).ok().filter(|max| *max > 0) else {
         return Err(PgError::new("22023", "argument \"max\" must be positive"));
     };
-    let removed = keep::keep(predicate.as_ref(), max, call.required("keyless")?)?;
+    let max_percent: i32 = call.required("max_percent")?;
+    let Some(max_percent) = u64::try_from(max_percent).ok().filter(|percent| *percent <= 100) else {
+        return Err(PgError::new("22023", "argument \"max_percent\" must be between 0 and 100"));
+    };
+    let keyless = call.required("keyless")?;
+    if call.required("dry_run")? {
+        return counted(keep::count(predicate.as_ref(), keyless)?);
+    }
+    let removed = keep::keep(predicate.as_ref(), &keep::Options { max, keyless, max_percent })?;
     acts::record("keep instances", None, &json!({ "removed": removed }))?;
     counted(removed)
+}
+
+/// For `wf_check`, as whose owner it runs: a user's function must not be called with another role's rights.
+fn is_elsewhere(call: &Call) -> Result<Returned, PgError> {
+    let key: String = call.required("key")?;
+    Ok(Returned::Boolean(route::is_elsewhere(&key)?))
 }

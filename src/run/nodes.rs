@@ -75,7 +75,7 @@ fn lock_trees(mut find: impl FnMut() -> Vec<Uuid>) -> Vec<Vec<Uuid>> {
         let found = moving::trees(&find());
         let fresh: BTreeSet<Uuid> = found.iter().map(|(_, id)| *id).filter(|id| !locked.contains(id)).collect();
         if fresh.is_empty() {
-            return found.chunk_by(|(one, _), (other, _)| one == other).map(ids).collect();
+            return by_tree(&found);
         }
         moving::lock(&fresh.iter().copied().collect::<Vec<_>>());
         locked.extend(fresh);
@@ -87,6 +87,8 @@ fn roots(instances: &[Keyed]) -> Vec<Uuid> {
     instances.iter().filter(|instance| instance.is_root).map(|instance| instance.id).collect()
 }
 
-fn ids(tree: &[(Uuid, Uuid)]) -> Vec<Uuid> {
-    tree.iter().map(|(_, id)| *id).collect()
+/// The instances of each tree, from pairs of root and instance in order.
+fn by_tree(found: &[(Uuid, Uuid)]) -> Vec<Vec<Uuid>> {
+    let ids = |tree: &[(Uuid, Uuid)]| tree.iter().map(|(_, id)| *id).collect();
+    found.chunk_by(|(one, _), (other, _)| one == other).map(ids).collect()
 }

@@ -25,7 +25,7 @@ FROM pg_dist_shard JOIN pg_dist_placement USING (shardid) WHERE logicalrelid = '
 \gexec
 
 -- The guard. It fails closed: both the placement and the home must be here. The shared lock keeps the shard here until the transaction ends;
--- a move takes it exclusively. The rows are read after the lock, which
+-- a move takes it exclusively. A background worker waits for it only briefly (workflow.route_check). The rows are read after the lock, which
 -- needs a new snapshot for each statement, hence READ COMMITTED.
 CREATE FUNCTION shop.is_here(key text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE

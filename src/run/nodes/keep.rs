@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use uuid::Uuid;
 
-use super::{begin, each_page, lock_trees, of_node, roots};
+use super::{begin, by_tree, each_page, lock_trees, of_node, roots};
 use crate::pg::function::Predicate;
 use crate::pg::{PgError, rows, user_sql};
 use crate::run::BACKEND;
@@ -17,37 +17,45 @@ use crate::wake;
 /// Correlation ids whose instances are locked and removed together.
 const PAGE: i64 = 1000;
 
+/// What `keep` does.
+pub struct Options {
+    /// It stops after about this many instances.
+    pub max: u64,
+    /// Whether instances without a correlation id stay.
+    pub keyless: bool,
+    /// The largest part of all instances that it may remove, in percent.
+    pub max_percent: u64,
+}
+
 /// Removes instances whose correlation id does not belong to this node, and everything else that belongs to such an id,
 /// until `max` instances are removed. Returns how many were. No workflow and no session is notified.
-pub fn keep(predicate: Option<&Predicate>, max: u64, keyless: bool) -> Result<u64, PgError> {
+///
+/// # Errors
+/// 22004 if nothing decides which keys belong here, 54000 if more than `max_percent` of all instances would be removed by
+/// this call and those that continue it, 27000 if a trigger prevents the deletion of an instance.
+pub fn keep(predicate: Option<&Predicate>, options: &Options) -> Result<u64, PgError> {
     begin("keep instances")?;
-    if predicate.is_none() && !route::is_on() {
-        return Err(PgError::new("22004", "argument \"predicate\" must not be NULL").detail(
-            "Nothing else says which correlation ids belong to this node, as workflow.route_check is not set.",
-        ));
-    }
-    // Keys that the guard admits belong here, whatever the function returns.
-    let is_guarded = route::is_on();
-    let stays = |key: &str| {
-        predicate.is_some_and(|predicate| user_sql::admits(predicate, key)) || is_guarded && route::owns(key)
-    };
+    let stays = kept_keys(predicate)?;
     let question = predicate.map(|predicate| predicate.0.clone()).unwrap_or_default();
     let after = {
         let (of, after) = &*BACKEND.keep_after.borrow();
         if *of == question { after.clone() } else { String::new() }
     };
+    if options.max_percent < 100 && after.is_empty() {
+        require_part(count_where(&stays, options.keyless)?, options.max_percent)?;
+    }
     let mut removed = 0;
     let next = each_page(PAGE, after, |page| {
         let gone: Vec<String> = page.into_iter().filter(|key| !stays(key)).collect();
-        removed += remove(lock_trees(|| roots(&moving::with_keys(&gone, &of_node()))), stays)?;
+        removed += remove(lock_trees(|| roots(&moving::with_keys(&gone, &of_node()))), &stays)?;
         moving::lock_keys(&gone);
         MovedRows::Keys(&gone).delete();
-        Ok(removed < max)
+        Ok(removed < options.max)
     })?;
     BACKEND.keep_after.replace((question, next.unwrap_or_default()));
-    if !keyless && removed < max {
-        let most = i64::try_from(max - removed).unwrap_or(i64::MAX);
-        removed += remove(lock_trees(|| moving::keyless_roots(&of_node(), most)), stays)?;
+    if !options.keyless && removed < options.max {
+        let most = i64::try_from(options.max - removed).unwrap_or(i64::MAX);
+        removed += remove(lock_trees(|| moving::keyless_roots(&of_node(), most)), &stays)?;
     }
     if removed > 0 {
         // This makes room for pending instances, and for tasks that wait for a slot.
@@ -58,20 +66,73 @@ pub fn keep(predicate: Option<&Predicate>, max: u64, keyless: bool) -> Result<u6
     Ok(removed)
 }
 
-/// Removes trees, except those with an instance whose own key belongs here.
+/// The number of instances that [`keep`] would remove in all its calls together. It locks no instance.
+///
+/// # Errors
+/// 22004 if nothing decides which keys belong here.
+pub fn count(predicate: Option<&Predicate>, keyless: bool) -> Result<u64, PgError> {
+    begin("keep instances")?;
+    count_where(&kept_keys(predicate)?, keyless)
+}
+
+/// Whether a key stays. Keys that the guard admits belong here, whatever the function returns.
+fn kept_keys(predicate: Option<&Predicate>) -> Result<impl Fn(&str) -> bool, PgError> {
+    let is_guarded = route::is_on();
+    if predicate.is_none() && !is_guarded {
+        return Err(PgError::new("22004", "argument \"predicate\" must not be NULL").detail(
+            "Nothing else says which correlation ids belong to this node, as workflow.route_check is not set.",
+        ));
+    }
+    Ok(move |key: &str| {
+        predicate.is_some_and(|predicate| user_sql::admits(predicate, key)) || is_guarded && route::owns(key)
+    })
+}
+
+fn count_where(stays: &impl Fn(&str) -> bool, keyless: bool) -> Result<u64, PgError> {
+    let mut found = 0;
+    let mut add = |roots: Vec<Uuid>| found += leaving(by_tree(&moving::trees(&roots)), stays).len() as u64;
+    each_page(PAGE, String::new(), |page| {
+        let gone: Vec<String> = page.into_iter().filter(|key| !stays(key)).collect();
+        add(roots(&moving::with_keys(&gone, &of_node())));
+        Ok(true)
+    })?;
+    if !keyless {
+        add(moving::keyless_roots(&of_node(), i64::MAX));
+    }
+    Ok(found)
+}
+
+/// Rejects the removal of more than a part of all instances, which a wrong function or a wrong list of partitions asks
+/// for.
+fn require_part(leaves: u64, max_percent: u64) -> Result<(), PgError> {
+    let all = moving::count(&of_node());
+    if leaves.saturating_mul(100) <= all.saturating_mul(max_percent) {
+        return Ok(());
+    }
+    Err(PgError::new("54000", format!("{leaves} of {all} workflow instances would be removed"))
+        .detail(format!("The argument \"max_percent\" permits {max_percent} percent."))
+        .hint("Check with dry_run => true which keys belong to this node. After a split, pass max_percent => 100."))
+}
+
+/// Removes the instances of these trees that do not stay.
 ///
 /// # Errors
 /// 27000 if a trigger prevents the deletion of an instance.
-fn remove(mut trees: Vec<Vec<Uuid>>, stays: impl Fn(&str) -> bool) -> Result<u64, PgError> {
-    let all: Vec<Uuid> = trees.iter().flatten().copied().collect();
-    let kept = moving::keys_of(&all).into_iter().filter(|(_, key)| stays(key)).map(|(id, _)| id);
-    let kept: HashSet<Uuid> = kept.collect();
-    trees.retain(|tree| !tree.iter().any(|id| kept.contains(id)));
-    let gone: Vec<Uuid> = trees.into_iter().flatten().collect();
+fn remove(trees: Vec<Vec<Uuid>>, stays: &impl Fn(&str) -> bool) -> Result<u64, PgError> {
+    let gone = leaving(trees, stays);
     audit::keep(&gone);
     // The other tables come after the instances.
     if MovedRows::Instances(&gone).delete()[0] != gone.len() as u64 {
         return Err(rows::suppressed("instances"));
     }
     Ok(gone.len() as u64)
+}
+
+/// The instances of these trees, except trees with an instance whose own key belongs here.
+fn leaving(mut trees: Vec<Vec<Uuid>>, stays: &impl Fn(&str) -> bool) -> Vec<Uuid> {
+    let all: Vec<Uuid> = trees.iter().flatten().copied().collect();
+    let kept = moving::keys_of(&all).into_iter().filter(|(_, key)| stays(key)).map(|(id, _)| id);
+    let kept: HashSet<Uuid> = kept.collect();
+    trees.retain(|tree| !tree.iter().any(|id| kept.contains(id)));
+    trees.into_iter().flatten().collect()
 }

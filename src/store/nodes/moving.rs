@@ -57,6 +57,15 @@ pub fn keyless_roots(not_of: &[String], limit: i64) -> Vec<Uuid> {
     KEYLESS_ROOTS.rows(&[Arg::Texts(not_of), Arg::BigInt(limit)], |row| row.get())
 }
 
+static COUNT: Statement =
+    Statement::new("SELECT count(*) FROM workflow.instances i WHERE i.definition_id <> ALL ($1)", &[Type::TextArray]);
+
+/// The number of instances, excluding these definitions.
+pub fn count(not_of: &[String]) -> u64 {
+    let counted: Option<i64> = COUNT.first(&[Arg::Texts(not_of)], |row| row.get());
+    counted.unwrap_or_default().unsigned_abs()
+}
+
 static CHILDREN: Statement = Statement::new(
     "SELECT i.parent_instance_id, i.id FROM workflow.instances i WHERE i.parent_instance_id = ANY ($1)",
     &[Type::UuidArray],

@@ -5,24 +5,46 @@
 //! list. So this lock comes before all others of the call: before the row of an instance, and before the inserts of a
 //! start.
 //!
+//! A user's function may take such locks itself. Where a call must not wait, the engine bounds the function's waits, and
+//! a function that would wait longer has not admitted the key.
+//!
 //! The key of an instance is its correlation id. A child without one has the key of its parent.
+
+use std::ffi::CStr;
 
 use uuid::Uuid;
 use workflow_engine::activities::migrate_instances::MIGRATE_INSTANCES;
 use workflow_engine::activities::scheduled_command::SCHEDULED_COMMAND;
 
+use crate::pg::deadline::{self, Deadline};
 use crate::pg::error::{log, throw};
 use crate::pg::function::Predicate;
 use crate::pg::guc::{self, RouteCheck};
 use crate::pg::rows::{self, Columns, Wait};
+use crate::pg::session::ShortWaits;
 use crate::pg::spi::{Arg, read};
-use crate::pg::{PgError, process, user_sql};
+use crate::pg::subtransaction::subtransaction_if;
+use crate::pg::{PgError, interrupt, process, user_sql};
 use crate::store::BACKEND;
 use crate::store::nodes::partitions;
 use crate::store::tables::INSTANCES;
 
 /// Minimum interval in microseconds of a session's log messages about work for other nodes.
 const LOG_INTERVAL: i64 = 60_000_000;
+
+/// How long a function waits for a lock where the call must not wait, as in `lock_timeout`.
+const SHORTEST_WAIT: &CStr = c"1ms";
+
+/// How long such a function may take altogether, in milliseconds. It is enough for a query of any catalog.
+const LONGEST_CHECK: u64 = 1000;
+
+/// Why a key is not admitted here.
+enum Refusal {
+    /// It belongs to another node, or is being moved; with a detail.
+    Elsewhere(Option<String>),
+    /// No key belongs to this server.
+    OwnsNone,
+}
 
 /// Whether keys are checked at all.
 pub fn is_on() -> bool {
@@ -32,11 +54,11 @@ pub fn is_on() -> bool {
 /// Admits a call if its key belongs here.
 ///
 /// # Errors
-/// 40001 if the key belongs to another node, 22004 if there is none.
+/// 40001 if the key belongs to another node, 55000 if no key belongs to this server, 22004 if there is none.
 pub fn require(key: Option<&str>) -> Result<(), PgError> {
     let Some(check) = guc::route_check() else { return Ok(()) };
     let key = key.ok_or_else(missing)?;
-    ask(&check, key, Some(Wait::Block))?.map_err(|detail| elsewhere(key, detail))
+    ask(&check, key, Some(Wait::Block))?.map_err(|refusal| refused(key, refusal))
 }
 
 /// Admits an activity's use of a key if it belongs here.
@@ -45,7 +67,7 @@ pub fn require(key: Option<&str>) -> Result<(), PgError> {
 /// 22023 if it does not: repeating the call would not help.
 pub fn require_in_burst(key: Option<&str>) -> Result<(), PgError> {
     require(key).map_err(|error| match error.sqlstate.as_str() {
-        "40001" | "22004" => PgError { sqlstate: "22023".into(), ..error }
+        "40001" | "22004" | "55000" => PgError { sqlstate: "22023".into(), ..error }
             .hint("A workflow and what it starts or tells stay on one node. Leave to a call what is for another one."),
         _ => error,
     })
@@ -56,6 +78,13 @@ pub fn admits(key: Option<&str>) -> bool {
     let Some(check) = guc::route_check() else { return true };
     let Some(key) = key else { return false };
     ask(&check, key, Some(Wait::Skip)).unwrap_or_else(|error| throw(error)).is_ok()
+}
+
+/// Whether a key belongs to another node, without waiting. `false` for a key that is being moved. The answer does not
+/// hold: no lock is kept.
+pub fn is_elsewhere(key: &str) -> Result<bool, PgError> {
+    let Some(check) = guc::route_check() else { return Ok(false) };
+    Ok(ask(&check, key, None)?.is_err())
 }
 
 /// Whether a key belongs here, after waiting for a move of its partition that is in progress. The answer holds until
@@ -72,49 +101,87 @@ fn is_of_node(definition_id: &str) -> bool {
     OF_NODE.contains(&definition_id)
 }
 
-/// Whether a key belongs here; if not, a detail. With [`Wait::Skip`] the answer is no instead of waiting for a move.
-/// With `None` it neither waits nor keeps the key here: a key that is being moved counts as here until the move
-/// commits.
-fn ask(check: &RouteCheck, key: &str, wait: Option<Wait>) -> Result<Result<(), Option<String>>, PgError> {
-    match check {
-        RouteCheck::Partitions => Ok(ask_partitions(key, wait).map_err(Some)),
-        RouteCheck::Function(name) => {
-            let predicate = Predicate::named(name).map_err(|error| {
-                let detail = format!("The setting workflow.route_check names it. {}", error.detail.unwrap_or_default());
-                PgError { detail: Some(detail.trim_end().to_owned()), ..error }
-            })?;
-            Ok(if user_sql::admits(&predicate, key) { Ok(()) } else { Err(None) })
-        }
+/// Whether a key belongs here; if not, why. With [`Wait::Skip`] the answer is no instead of waiting for a move. With
+/// `None` it neither waits nor keeps the key here: a key that is being moved counts as here until the move commits.
+fn ask(check: &RouteCheck, key: &str, wait: Option<Wait>) -> Result<Result<(), Refusal>, PgError> {
+    let RouteCheck::Function(name) = check else { return Ok(ask_partitions(key, wait)) };
+    let predicate = Predicate::named(name).map_err(|error| {
+        let detail = format!("The setting workflow.route_check names it. {}", error.detail.unwrap_or_default());
+        PgError { detail: Some(detail.trim_end().to_owned()), ..error }
+    })?;
+    let is_here = match wait {
+        Some(Wait::Block) => Some(user_sql::admits(&predicate, key)),
+        Some(Wait::Skip) => admits_soon(&predicate, key, true)?,
+        None => admits_soon(&predicate, key, false)?,
+    };
+    Ok(match is_here {
+        Some(true) => Ok(()),
+        Some(false) => Err(Refusal::Elsewhere(None)),
+        None if wait.is_none() => Ok(()),
+        None => Err(Refusal::Elsewhere(Some("The function in workflow.route_check waits for a lock.".into()))),
+    })
+}
+
+/// Calls a user's function without waiting long, whatever it does. `None` if it would. The locks that it has taken are
+/// kept if `keeps`; in a subtransaction, so that they can be released.
+fn admits_soon(predicate: &Predicate, key: &str, keeps: bool) -> Result<Option<bool>, PgError> {
+    let ask = || {
+        let (deadline, waits) = (Deadline::arm(LONGEST_CHECK), ShortWaits::of(SHORTEST_WAIT));
+        let is_here = user_sql::admits(predicate, key);
+        waits.end();
+        drop(deadline);
+        // The deadline may have passed after the last check for interrupts.
+        interrupt::check();
+        is_here
+    };
+    match subtransaction_if(ask, |_| keeps) {
+        Ok(is_here) => Ok(Some(is_here)),
+        Err(error) if error.sqlstate == "55P03" => Ok(None),
+        Err(error) if error.sqlstate == "57014" && deadline::has_passed() => Ok(None),
+        Err(error) => Err(error),
     }
 }
 
-fn ask_partitions(key: &str, wait: Option<Wait>) -> Result<(), String> {
-    let unknown = || "This node has no partition.".to_owned();
+fn ask_partitions(key: &str, wait: Option<Wait>) -> Result<(), Refusal> {
+    let elsewhere = |detail: String| Refusal::Elsewhere(Some(detail));
     let mut list = partitions::all();
+    let mut partition = list.of(key).ok_or(Refusal::OwnsNone)?;
     loop {
-        let partition = list.of(key).ok_or_else(unknown)?;
         match wait {
             None => {}
             Some(Wait::Block) => partitions::share(partition),
             Some(Wait::Skip) if partitions::try_share(partition) => {}
-            Some(Wait::Skip) => return Err("A move of its partition is under way.".into()),
+            Some(Wait::Skip) => return Err(elsewhere("A move of its partition is under way.".into())),
         }
         // Another transaction may have moved it, or changed the number of partitions, before this one got the lock.
         let now = partitions::all();
         if now.count == list.count {
             return match now.has(partition) {
                 true => Ok(()),
-                false => Err(format!("Its partition is {partition} of {}, which is not on this node.", now.count)),
+                false => {
+                    let detail = format!("Its partition is {partition} of {}, which is not on this node.", now.count);
+                    Err(elsewhere(detail))
+                }
             };
         }
+        // The last partition of this node has just moved: the call can be repeated.
+        partition = now.of(key).ok_or_else(|| elsewhere("This node has no partition.".into()))?;
         list = now;
     }
 }
 
-fn elsewhere(key: &str, detail: Option<String>) -> PgError {
-    let error = PgError::new("40001", format!("correlation id \"{key}\" belongs to another node"))
-        .hint("Send the call to the node that has this key. Repeat it if the key has just moved.");
-    PgError { detail, ..error }
+fn refused(key: &str, refusal: Refusal) -> PgError {
+    match refusal {
+        Refusal::Elsewhere(detail) => {
+            let error = PgError::new("40001", format!("correlation id \"{key}\" belongs to another node"))
+                .hint("Send the call to the node that has this key. Repeat it if the key has just moved.");
+            PgError { detail, ..error }
+        }
+        // Drivers repeat a 40001, which would not help here.
+        Refusal::OwnsNone => PgError::new("55000", format!("correlation id \"{key}\" belongs to another node"))
+            .detail("This server has no partition, so no key belongs to it.")
+            .hint("Send the call through the router, or add partitions with wf_add_partitions."),
+    }
 }
 
 fn missing() -> PgError {
@@ -184,7 +251,7 @@ pub fn refusal(instance: Uuid) -> Result<Option<PgError>, PgError> {
     let Some(check) = guc::route_check() else { return Ok(None) };
     Ok(match whose(instance) {
         InstanceRoute::Key(None) => Some(keyless(instance)),
-        InstanceRoute::Key(Some(key)) => ask(&check, &key, None)?.err().map(|detail| elsewhere(&key, detail)),
+        InstanceRoute::Key(Some(key)) => ask(&check, &key, None)?.err().map(|refusal| refused(&key, refusal)),
         InstanceRoute::Node | InstanceRoute::Unknown => None,
     })
 }

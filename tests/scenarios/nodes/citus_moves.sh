@@ -137,6 +137,7 @@ once "a bare move"
 said=$(ask "SELECT problem, shard FROM shop.check() ORDER BY 1")
 [ "$said" = "closed shard|$shard
 misplaced instances|$shard" ] || fail "$said"
+on first is 1 "SELECT count(*) FROM wf_check() WHERE problem = 'instances of a key that belongs to another node' AND detail LIKE 'A-17:%'"
 if ask "CALL shop.rebalance()" 2>"$WORKFLOW_TMP/said"; then fail "a broken cluster was rebalanced"; fi
 ask "CALL shop.repair()" 2>"$WORKFLOW_TMP/said"
 grep -q "shard $shard: $keys instances" "$WORKFLOW_TMP/said" || fail "$(cat "$WORKFLOW_TMP/said")"
@@ -174,3 +175,21 @@ settle
 both is 0 "SELECT count(*) FROM workflow.instances WHERE correlation_id NOT IN ('A-1', 'A-2', 'A-3', 'A-4') AND sub_status <> 'Finished'"
 both is "" "SELECT * FROM wf_check()"
 echo "ok: a rebalance and a drain move shards with their instances"
+
+# While a session holds the lock of one shard, background workers fire the timers of the others.
+ask "SELECT shop.deploy(\$s\$SELECT wf_define('{\"definitionId\": \"later\", \"root\": {\"type\": \"Delay\", \"timeSpan\": \"100 milliseconds\"}}')\$s\$)" >/dev/null
+settle
+here=$(on first query "SELECT array_agg(k) FROM (SELECT 'T-' || n AS k FROM generate_series(1, 1000) AS n) AS v WHERE shop.is_here(k)")
+held=$(on first query "SELECT ('$here'::text[])[1]")
+shard=$(ask "SELECT get_shard_id_for_distribution_column('shop.orders', '$held'::text)")
+others="SELECT k FROM unnest('$here'::text[]) AS k WHERE get_shard_id_for_distribution_column('shop.orders', k) <> $shard LIMIT 200"
+on first query "SELECT wf_start('later', correlation_id => '$held')" >/dev/null
+on first begin holder "SELECT pg_advisory_xact_lock($shard)"
+on first query "SELECT count(wf_start('later', correlation_id => k)) FROM ($others) AS v" >/dev/null
+on first setting "workflow.launch_workers = on"
+is_open="SELECT count(*) FROM workflow.instances WHERE definition_id = 'later' AND sub_status = 'Suspended'"
+on first await 1 "$is_open"
+on first is "$held" "SELECT correlation_id FROM workflow.instances WHERE definition_id = 'later' AND sub_status = 'Suspended'"
+finish holder "ROLLBACK"
+on first await 0 "$is_open"
+echo "ok: a shard whose lock is held keeps no timer of another shard"

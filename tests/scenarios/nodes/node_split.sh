@@ -53,7 +53,7 @@ both is 0 "SELECT count(*) FROM workflow.bookmarks WHERE attempts > 0"
 
 # keep NODE: removes a few instances at a time until none is left to remove.
 keep() {
-    on "$1" query "DO \$\$ BEGIN WHILE wf_keep_instances(NULL, max => 7) > 0 LOOP NULL; END LOOP; END \$\$"
+    on "$1" query "DO \$\$ BEGIN WHILE wf_keep_instances(NULL, max => 7, max_percent => 100) > 0 LOOP NULL; END LOOP; END \$\$"
     on "$1" query "DELETE FROM orders WHERE wf_partition(id, 8) NOT IN (SELECT partition FROM workflow.partitions)"
     on "$1" query "DELETE FROM steps WHERE wf_partition(id, 8) NOT IN (SELECT partition FROM workflow.partitions)"
 }
@@ -65,7 +65,7 @@ keep second
 [ "$(sum "SELECT count(*) FROM workflow.instances WHERE correlation_id IS NOT NULL")" = $count ] || fail "instances were lost or doubled"
 [ "$(sum "SELECT count(*) FROM workflow.bookmark_queue WHERE name = 'Elsa.Event' AND correlation_id IS NOT NULL")" = $count ] || fail "kept events were lost or doubled"
 both is 1 "SELECT count(*) FROM workflow.instances WHERE correlation_id IS NULL"
-on second is 1 "SELECT wf_keep_instances(NULL, keyless => false)"
+on second is 1 "SELECT wf_keep_instances(NULL, keyless => false, max_percent => 100)"
 on first query "SET workflow.route_check = ''; SELECT wf_cancel(id) FROM workflow.instances WHERE correlation_id IS NULL; SELECT wf_delete_instance(id) FROM workflow.instances WHERE correlation_id IS NULL" >/dev/null
 both is 0 "$misplaced"
 both is "" "SELECT * FROM wf_check()"

@@ -6,23 +6,36 @@ SELECT wf_start('parent', '{"key": "below"}', correlation_id => 'above') IS NOT 
 
 CREATE FUNCTION is_here(key text) RETURNS boolean LANGUAGE sql RETURN key IN ('A', 'above');
 SELECT count(*) AS removed FROM workflow.instances WHERE correlation_id IN ('B', 'C', 'large') OR parent_instance_id IN (SELECT id FROM workflow.instances WHERE correlation_id IN ('B', 'C', 'large')) \gset
-SELECT wf_keep_instances('is_here(text)', max => 5) BETWEEN 5 AND :removed AS some;
-SELECT wf_keep_instances('is_here(text)') > 0 AS more;
+-- It says beforehand what it would remove, and removes no more than a part unless told.
+SELECT wf_keep_instances('is_here(text)', dry_run => true) = :removed AS is_as_said;
+\set VERBOSITY verbose
+SELECT wf_keep_instances('is_here(text)');
+\set VERBOSITY default
+SELECT wf_keep_instances('is_here(text)', dry_run => true) = :removed AS nothing_has_gone;
+SELECT wf_keep_instances('is_here(text)', max_percent => 100, max => 5) BETWEEN 5 AND :removed AS some;
+SELECT wf_keep_instances('is_here(text)', max_percent => 100) > 0 AS more;
 SELECT wf_keep_instances('is_here(text)');
 SELECT coalesce(correlation_id, (SELECT p.correlation_id FROM workflow.instances AS p WHERE p.id = i.parent_instance_id)) AS key, count(*) FROM workflow.instances AS i GROUP BY 1 ORDER BY 1;
 SELECT DISTINCT key FROM (SELECT key FROM workflow.messages UNION ALL SELECT correlation_id FROM workflow.triggers WHERE schedule_name LIKE 'daily%'
     UNION ALL SELECT correlation_id FROM workflow.bookmark_queue UNION ALL SELECT correlation_id FROM workflow.dead_letters) AS v (key);
-SELECT wf_keep_instances('is_here(text)', keyless => false);
+SELECT wf_keep_instances('is_here(text)', keyless => false, dry_run => true) > 0 AS keyless;
+SELECT wf_keep_instances('is_here(text)', keyless => false, max_percent => 100);
 SELECT * FROM wf_check();
 -- What the guard lets through stays.
 SELECT wf_add_partitions(ARRAY[0, 1], 2) \g /dev/null
 SET workflow.route_check = 'partitions';
 SELECT wf_keep_instances('is_b(text)');
 SELECT wf_remove_partitions('{0,1}');
-SELECT wf_keep_instances(NULL) > 0 AS removed;
+-- wf_check lists their keys where a guard is set. A node that has lost its list of partitions would lose all its instances.
+SELECT * FROM wf_check() ORDER BY detail;
+SELECT wf_keep_instances(NULL);
+SELECT wf_keep_instances(NULL, max_percent => 100) > 0 AS removed;
 SELECT count(*) FROM workflow.instances WHERE definition_id NOT LIKE 'Workflow.%';
 RESET workflow.route_check;
 SELECT wf_keep_instances(NULL);
 SELECT wf_keep_instances('is_b(text)', max => 0);
 SELECT wf_keep_instances('is_b(text)', max => NULL);
 SELECT wf_keep_instances('is_b(text)', keyless => NULL);
+SELECT wf_keep_instances('is_b(text)', dry_run => NULL);
+SELECT wf_keep_instances('is_b(text)', max_percent => 101);
+SELECT wf_keep_instances('is_b(text)', max_percent => NULL);

@@ -19,7 +19,7 @@ BEGIN
     leave := pages('INSERT INTO bundle SELECT wf_export_instances(ARRAY[''one''], remove => true)');
     arrive := pages('SELECT wf_import_instances(ARRAY(SELECT piece FROM bundle))');
     search := pages('SELECT wf_export_instances(predicate => ''is_one(text)'')');
-    keep := pages('SELECT wf_keep_instances(''stays(text)'')');
+    keep := pages('SELECT wf_keep_instances(''stays(text)'', max_percent => 100)');
 END $$;
 
 SELECT wf_start('order', correlation_id => 'one') IS NOT NULL AS is_started;

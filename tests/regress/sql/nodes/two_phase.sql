@@ -107,7 +107,7 @@ INSERT INTO calls (name, arguments) VALUES
     ('wf_delete_definition', $$'hears'$$),
     ('wf_adopt_database', $$$$),
     ('wf_add_partitions', $$ARRAY[0], 1$$),
-    ('wf_keep_instances', $$'kept(text)'$$),
+    ('wf_keep_instances', $$'kept(text)', max_percent => 100$$),
     ('wf_remove_partitions', $$ARRAY[0]$$),
     ('wf_set_actor', $$'ada'$$),
     ('wf_set_role', $$'regress_two_phase_clerk'$$);

@@ -80,10 +80,14 @@ ALTER TABLE workflow.tasks
     ADD COLUMN assignee   text,
     ADD COLUMN candidates jsonb,
     ADD COLUMN completed_by integer,
-    ADD COLUMN completed_actor text;
+    ADD COLUMN completed_actor text,
+    ADD COLUMN completed_for text,
+    ADD COLUMN comments jsonb;
 
 COMMENT ON COLUMN workflow.tasks.completed_by IS 'of a task that was completed or given up: id in workflow.owners of the role that did it; NULL: the engine, or a version before 0.3.0';
 COMMENT ON COLUMN workflow.tasks.completed_actor IS 'of a task that was completed or given up: the actor who did it';
+COMMENT ON COLUMN workflow.tasks.completed_for IS 'of a task that a substitute completed: the absent person, a label or role: with an id of workflow.owners';
+COMMENT ON COLUMN workflow.tasks.comments IS 'comments on the task: objects with at, role, actor, comment and attachments, which have a name and a URI';
 
 ALTER TABLE workflow.bookmark_queue
     ADD COLUMN login integer,
@@ -548,6 +552,25 @@ COMMENT ON COLUMN workflow.accepted_owners.for_members IS 'whether it also appli
 
 SELECT pg_catalog.pg_extension_config_dump('workflow.accepted_owners', '');
 
+-- Who answers tasks in place of whom: written by people, read where a role or an actor may not answer in its own name.
+CREATE TABLE workflow.substitutes (
+    person     text        NOT NULL,
+    substitute text        NOT NULL,
+    set_by     integer     NOT NULL,
+    starts_at  timestamptz NOT NULL,
+    ends_at    timestamptz NOT NULL,
+    CONSTRAINT substitutes_pkey PRIMARY KEY (person, substitute, set_by)
+);
+
+COMMENT ON TABLE workflow.substitutes IS 'people who answer tasks in place of absent ones for a time';
+COMMENT ON COLUMN workflow.substitutes.person IS 'who is absent: a label or role: with an id of workflow.owners';
+COMMENT ON COLUMN workflow.substitutes.substitute IS 'who answers instead, in the same form';
+COMMENT ON COLUMN workflow.substitutes.set_by IS 'the role (workflow.owners) that set it; of a label: it counts for instances that this role may resume';
+
+-- For whom does somebody answer?
+CREATE INDEX substitutes_substitute_idx ON workflow.substitutes (substitute);
+SELECT pg_catalog.pg_extension_config_dump('workflow.substitutes', '');
+
 -- The owner of each definition id, even after all versions are deleted and removed: schedules, parents and applications still
 -- refer to the id, so no other role may take it over.
 CREATE TABLE workflow.definition_ids (
@@ -620,6 +643,11 @@ RETURNS boolean LANGUAGE c STABLE STRICT PARALLEL RESTRICTED COST 1000 AS 'MODUL
 
 COMMENT ON FUNCTION workflow._is_excluded(uuid, uuid) IS 'whether an open task of an instance of a version excludes the caller, for the views';
 
+CREATE FUNCTION workflow._substituted()
+RETURNS text[] LANGUAGE c STABLE PARALLEL RESTRICTED COST 1000 AS 'MODULE_PATHNAME', 'wf_substituted';
+
+COMMENT ON FUNCTION workflow._substituted() IS 'assignees and candidates for whom the current role is a substitute now, as tasks store them, for the views';
+
 -- The common part of the views of open tasks. Only the owner may read it, so it needs no security barrier. Without one, each
 -- view on it can be planned for its own order.
 CREATE VIEW workflow._open_tasks AS
@@ -642,7 +670,9 @@ WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask'
   AND b.definition_owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT o.id FROM workflow.owners o))
   AND (i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d))
        OR b.assignee OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT pg_catalog.concat('role:', m.id) FROM workflow.my_owners m))
-       OR b.candidates OPERATOR(pg_catalog.?|) ARRAY(SELECT pg_catalog.concat('role:', m.id) FROM workflow.my_owners m));
+       OR b.candidates OPERATOR(pg_catalog.?|) ARRAY(SELECT pg_catalog.concat('role:', m.id) FROM workflow.my_owners m)
+       OR b.assignee OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT pg_catalog.unnest(workflow._substituted())))
+       OR b.candidates OPERATOR(pg_catalog.?|) ARRAY(SELECT pg_catalog.unnest(workflow._substituted())));
 
 COMMENT ON VIEW workflow._open_tasks IS 'for the views of open tasks';
 
@@ -678,9 +708,11 @@ COMMENT ON VIEW workflow.open_tasks_by_priority IS 'the same tasks, unclaimed on
 CREATE VIEW workflow.answers WITH (security_barrier) AS
 SELECT t.id AS task_id, t.instance_id, i.definition_id, t.correlation_id, t.activity_id, t.name, t.created_at, t.completed_at,
        COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role_oid, o.name))::text, o.name) AS role, t.completed_actor AS actor, t.result,
-       t.status OPERATOR(pg_catalog.=) 'Completed' AS used
+       t.status OPERATOR(pg_catalog.=) 'Completed' AS used,
+       CASE WHEN f.id IS NULL THEN t.completed_for ELSE pg_catalog.concat('role:', COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(f.role_oid, f.name))::text, f.name)) END AS in_place_of
 FROM workflow.tasks t JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) t.instance_id
      LEFT JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) t.completed_by
+     LEFT JOIN workflow.owners f ON t.completed_for IS NOT NULL AND pg_catalog.concat('role:', f.id) OPERATOR(pg_catalog.=) t.completed_for
 WHERE (t.status OPERATOR(pg_catalog.=) 'Completed' OR t.status OPERATOR(pg_catalog.=) 'Cancelled' AND t.completed_by IS NOT NULL)
   AND i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d));
 
@@ -688,6 +720,47 @@ COMMENT ON VIEW workflow.answers IS 'answers to tasks';
 COMMENT ON COLUMN workflow.answers.role IS 'the role that answered; NULL: a version before 0.3.0 did not store it';
 COMMENT ON COLUMN workflow.answers.actor IS 'the person for whom that role acted';
 COMMENT ON COLUMN workflow.answers.used IS 'false: the activity was cancelled before the answer took effect';
+COMMENT ON COLUMN workflow.answers.in_place_of IS 'the absent person in whose place a substitute answered';
+
+CREATE VIEW workflow.task_comments WITH (security_barrier) AS
+SELECT t.id AS task_id, t.instance_id, i.definition_id, t.correlation_id, c.number::integer AS number,
+       (c.entry OPERATOR(pg_catalog.->>) 'at')::timestamptz AS at, c.entry OPERATOR(pg_catalog.->>) 'role' AS role,
+       c.entry OPERATOR(pg_catalog.->>) 'actor' AS actor, c.entry OPERATOR(pg_catalog.->>) 'comment' AS comment,
+       COALESCE(c.entry OPERATOR(pg_catalog.->) 'attachments', '[]'::jsonb) AS attachments
+FROM workflow.tasks t JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) t.instance_id
+LEFT JOIN workflow.bookmarks b ON b.id OPERATOR(pg_catalog.=) t.id
+CROSS JOIN LATERAL pg_catalog.jsonb_array_elements(t.comments) WITH ORDINALITY AS c (entry, number)
+WHERE i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d))
+   OR COALESCE(b.assignee, t.assignee) OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT pg_catalog.concat('role:', m.id) FROM workflow.my_owners m))
+   OR COALESCE(b.candidates, t.candidates) OPERATOR(pg_catalog.?|) ARRAY(SELECT pg_catalog.concat('role:', m.id) FROM workflow.my_owners m)
+   OR b.assignee OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT pg_catalog.unnest(workflow._substituted())))
+   OR b.candidates OPERATOR(pg_catalog.?|) ARRAY(SELECT pg_catalog.unnest(workflow._substituted()));
+
+COMMENT ON VIEW workflow.task_comments IS 'comments on tasks, open or not';
+COMMENT ON COLUMN workflow.task_comments.number IS 'order of the comments of a task, from 1 on';
+COMMENT ON COLUMN workflow.task_comments.role IS 'name of the role that wrote it, as it was then';
+COMMENT ON COLUMN workflow.task_comments.actor IS 'the person for whom that role acted';
+COMMENT ON COLUMN workflow.task_comments.attachments IS 'list of objects with name and uri';
+
+CREATE VIEW workflow.substitute_list WITH (security_barrier) AS
+SELECT CASE WHEN p.id IS NULL THEN s.person ELSE pg_catalog.concat('role:', COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(p.role_oid, p.name))::text, p.name)) END AS person,
+       CASE WHEN a.id IS NULL THEN s.substitute ELSE pg_catalog.concat('role:', COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(a.role_oid, a.name))::text, a.name)) END AS substitute,
+       s.starts_at, s.ends_at, COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(b.role_oid, b.name))::text, b.name) AS set_by,
+       s.starts_at OPERATOR(pg_catalog.<=) pg_catalog.now() AND s.ends_at OPERATOR(pg_catalog.>) pg_catalog.now() AS in_force
+FROM workflow.substitutes s
+LEFT JOIN workflow.owners p ON pg_catalog.concat('role:', p.id) OPERATOR(pg_catalog.=) s.person
+LEFT JOIN workflow.owners a ON pg_catalog.concat('role:', a.id) OPERATOR(pg_catalog.=) s.substitute
+LEFT JOIN workflow.owners b ON b.id OPERATOR(pg_catalog.=) s.set_by
+WHERE s.set_by OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
+   OR p.id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
+   OR a.id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
+   OR pg_catalog.pg_has_role('pg_read_all_data', 'USAGE');
+
+COMMENT ON VIEW workflow.substitute_list IS 'substitutes that wf_set_substitute set';
+COMMENT ON COLUMN workflow.substitute_list.person IS 'who is absent';
+COMMENT ON COLUMN workflow.substitute_list.substitute IS 'who answers instead';
+COMMENT ON COLUMN workflow.substitute_list.set_by IS 'the role that set it; of names that the application knows: it counts for instances that this role may resume';
+COMMENT ON COLUMN workflow.substitute_list.in_force IS 'whether the period has begun';
 
 CREATE VIEW workflow.task_limits WITH (security_barrier) AS
 SELECT l.name, l.key, l.concurrency, l.rate, CASE WHEN l.rate IS NOT NULL THEN pg_catalog.make_interval(secs => l.per OPERATOR(pg_catalog./) 1000000.0::double precision) END AS per,
@@ -920,12 +993,18 @@ SELECT l.instance_id, l.seq, COALESCE(a.at, l.created_at) AS at, a.kind, i.defin
        COALESCE(a.activity, t.activity_id) AS activity, t.name AS task, a.bookmark_id,
        CASE WHEN i.parent_instance_id IS NULL THEN i.owner END AS owner, a.role, a.login,
        CASE WHEN a.kind OPERATOR(pg_catalog.=) 'start' THEN i.started_actor ELSE a.actor END AS actor,
-       CASE WHEN t.status OPERATOR(pg_catalog.=) 'Cancelled' AND t.completed_by IS NOT NULL AND a.kind OPERATOR(pg_catalog.=) ANY (ARRAY['complete task', 'override task'])
-            THEN COALESCE(a.detail, '{}'::jsonb) OPERATOR(pg_catalog.||) '{"used": false}'::jsonb ELSE a.detail END AS detail
+       CASE WHEN t.completed_by IS NOT NULL AND a.kind OPERATOR(pg_catalog.=) ANY (ARRAY['complete task', 'override task'])
+                 AND (t.status OPERATOR(pg_catalog.=) 'Cancelled' OR t.completed_for IS NOT NULL)
+            THEN COALESCE(a.detail, '{}'::jsonb)
+                OPERATOR(pg_catalog.||) CASE WHEN t.status OPERATOR(pg_catalog.=) 'Cancelled' THEN '{"used": false}'::jsonb ELSE '{}'::jsonb END
+                OPERATOR(pg_catalog.||) CASE WHEN t.completed_for IS NOT NULL THEN pg_catalog.jsonb_build_object('for', CASE WHEN f.id IS NULL THEN t.completed_for
+                        ELSE pg_catalog.concat('role:', COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(f.role_oid, f.name))::text, f.name)) END) ELSE '{}'::jsonb END
+            ELSE a.detail END AS detail
 FROM workflow.execution_log l
 JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) l.instance_id
 CROSS JOIN LATERAL workflow._act(l.events) AS a
 LEFT JOIN workflow.tasks t ON t.id OPERATOR(pg_catalog.=) a.bookmark_id
+LEFT JOIN workflow.owners f ON t.completed_for IS NOT NULL AND pg_catalog.concat('role:', f.id) OPERATOR(pg_catalog.=) t.completed_for
 WHERE a.kind IS NOT NULL;
 
 COMMENT ON VIEW workflow._acts IS 'acts in the journal, for workflow.audit and for calls that remove rows of the journal';
@@ -1333,6 +1412,12 @@ AS $$
     FROM workflow.task_grants g
     WHERE NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = g.role) OR NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = g.grantor)
     UNION ALL
+    SELECT 'role of a substitute is unknown', s.person || ' ' || s.substitute
+    FROM workflow.substitutes s
+    WHERE NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = s.set_by)
+       OR EXISTS (SELECT FROM unnest(ARRAY[s.person, s.substitute]) AS e (entry)
+                  WHERE e.entry LIKE 'role:%' AND NOT EXISTS (SELECT FROM workflow.owners o WHERE concat('role:', o.id) = e.entry))
+    UNION ALL
     SELECT 'worker or owner of accepted tasks is unknown', a.worker::text || ' ' || a.owner
     FROM workflow.accepted_owners a
     WHERE NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = a.worker) OR NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = a.owner)
@@ -1430,6 +1515,27 @@ LANGUAGE c AS 'MODULE_PATHNAME', 'wf_take_http_responses';
 
 COMMENT ON FUNCTION wf_take_http_responses(text, integer) IS
     'responses for requests that the current role began for the server, each one once';
+
+CREATE FUNCTION wf_comment_task(task_id uuid, comment text DEFAULT NULL, attachments jsonb DEFAULT NULL)
+RETURNS void LANGUAGE c AS 'MODULE_PATHNAME', 'wf_comment_task';
+
+COMMENT ON FUNCTION wf_comment_task(uuid, text, jsonb) IS 'comment an open task, with references to attachments [{"name", "uri"}]';
+
+CREATE FUNCTION workflow.may_reassign(task_id uuid)
+RETURNS boolean LANGUAGE c STABLE AS 'MODULE_PATHNAME', 'wf_may_reassign';
+
+COMMENT ON FUNCTION workflow.may_reassign(uuid) IS 'whether the caller may assign an open task to others';
+
+CREATE FUNCTION wf_set_substitute(person text, substitute text, until timestamptz, since timestamptz DEFAULT NULL)
+RETURNS void LANGUAGE c AS 'MODULE_PATHNAME', 'wf_set_substitute';
+
+COMMENT ON FUNCTION wf_set_substitute(text, text, timestamptz, timestamptz) IS
+    'let one person answer tasks in place of another until an instant, from now or from another one on; both are role:NAME, or names that the application knows';
+
+CREATE FUNCTION wf_remove_substitute(person text, substitute text)
+RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_remove_substitute';
+
+COMMENT ON FUNCTION wf_remove_substitute(text, text) IS 'end what wf_set_substitute set; false if there was nothing';
 
 CREATE PROCEDURE wf_wait_tasks(
     names       text[]   DEFAULT NULL,
@@ -1859,22 +1965,22 @@ AS $$
     -- These views filter by themselves.
     SELECT 'relation', v.name, 'SELECT', 'public'
     FROM unnest(ARRAY['definition_list', 'deleted_definitions', 'definition_links', 'instance_list', 'waiting', 'open_bookmarks', 'open_tasks', 'open_tasks_by_priority', 'answers', 'open_incidents', 'open_compensations',
-                      'trigger_list', 'event_grant_list', 'invoker_grant_list', 'worker_grants', 'accepted_owner_list', 'path_list', 'journal', 'audit', 'schedules', 'schedule_runs', 'dead_letter_list', 'workers', 'task_limits']) AS v (name)
+                      'trigger_list', 'event_grant_list', 'invoker_grant_list', 'worker_grants', 'accepted_owner_list', 'substitute_list', 'task_comments', 'path_list', 'journal', 'audit', 'schedules', 'schedule_runs', 'dead_letter_list', 'workers', 'task_limits']) AS v (name)
     UNION ALL
     -- These functions look at their argument, at what is built in, or at what the current role may see; wf_set_role gives what
     -- SET ROLE gives.
     SELECT 'function', f.name, 'EXECUTE', 'public'
-    FROM unnest(ARRAY['_accepts_tasks', '_act', '_events', '_is_excluded', '_node_id', '_people', '_person', '_role_of', '_run_status', '_activities', '_activity_list', '_arguments', '_flow_ports', '_validate', '_visible_activities', '_cron_preview', '_worker_status',
-                      'instance_state', 'instance_page', 'instance_count', 'instance_calls', 'task_calls', 'activity_executions', 'wf_set_role', 'wf_set_actor', 'wf_validate', 'wf_activities', 'wf_activities_digest', 'wf_cron_preview', 'wf_partition', 'wf_version', '_stored_role_oid', '_stored_role_name']) AS f (name)
+    FROM unnest(ARRAY['_accepts_tasks', '_act', '_events', '_is_excluded', '_node_id', '_people', '_person', '_role_of', '_run_status', '_substituted', '_activities', '_activity_list', '_arguments', '_flow_ports', '_validate', '_visible_activities', '_cron_preview', '_worker_status',
+                      'instance_state', 'instance_page', 'instance_count', 'instance_calls', 'task_calls', 'may_reassign', 'activity_executions', 'wf_set_role', 'wf_set_actor', 'wf_validate', 'wf_activities', 'wf_activities_digest', 'wf_cron_preview', 'wf_partition', 'wf_version', '_stored_role_oid', '_stored_role_name']) AS f (name)
     UNION ALL
     SELECT 'function', f.name, 'EXECUTE', NULL
-    FROM unnest(ARRAY['_adopt_database', 'wf_accept_tasks', 'wf_alter', '_alter', 'wf_alter_schedule', 'wf_assign_task', 'wf_begin_http_request', 'wf_call', 'wf_cancel', 'wf_cancel_activity', 'wf_claim_task', 'wf_claim_tasks', 'wf_complete_task', 'wf_complete_tasks',
+    FROM unnest(ARRAY['_adopt_database', 'wf_accept_tasks', 'wf_alter', '_alter', 'wf_alter_schedule', 'wf_assign_task', 'wf_begin_http_request', 'wf_call', 'wf_cancel', 'wf_cancel_activity', 'wf_claim_task', 'wf_claim_tasks', 'wf_comment_task', 'wf_complete_task', 'wf_complete_tasks',
                       'wf_define', 'wf_delete_definition', 'wf_delete_instance', 'wf_diagram',
                        'wf_enqueue_bookmark', 'wf_erase', 'wf_explain', '_explain', 'wf_export', 'wf_export_version', 'wf_extend_task', 'wf_fail_task', 'wf_grant', '_grant', 'wf_grant_events', '_grant_events',
-                       'wf_http_request', 'wf_limit_tasks', 'wf_migrate', 'wf_migrate_all', '_migrate_batch', 'wf_override_task', 'wf_pause', 'wf_publish', 'wf_publish_event', 'wf_refresh', 'wf_refuse_tasks', 'wf_register_activity', 'wf_release_task', 'wf_replay', 'wf_resume',
+                       'wf_http_request', 'wf_limit_tasks', 'wf_migrate', 'wf_migrate_all', '_migrate_batch', 'wf_override_task', 'wf_pause', 'wf_publish', 'wf_publish_event', 'wf_refresh', 'wf_refuse_tasks', 'wf_register_activity', 'wf_release_task', 'wf_remove_substitute', 'wf_replay', 'wf_resume',
                       'wf_retract', 'wf_retry', 'wf_revoke', '_revoke', 'wf_revoke_events', '_revoke_events', 'wf_grant_invoker', '_grant_invoker', 'wf_revoke_invoker', '_revoke_invoker', 'wf_grant_worker', '_grant_worker',
                       'wf_revoke_worker', '_revoke_worker', 'wf_run', 'wf_run_due', 'wf_save_draft',
-                      'wf_schedule', 'wf_schedule_activity', 'wf_schedule_run_now', 'wf_schedule_workflow', 'wf_send_stimulus', 'wf_set_owner', 'wf_set_variable', 'wf_start', 'wf_svg',
+                      'wf_schedule', 'wf_schedule_activity', 'wf_schedule_run_now', 'wf_schedule_workflow', 'wf_send_stimulus', 'wf_set_owner', 'wf_set_substitute', 'wf_set_variable', 'wf_start', 'wf_svg',
                       'wf_take_http_responses', 'wf_unassign_task', 'wf_unpause', 'wf_unschedule', 'wf_wait_http_responses', 'wf_wait_tasks']) AS f (name)
 $$;
 

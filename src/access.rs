@@ -22,6 +22,7 @@ pub mod lending;
 pub mod people;
 pub mod person;
 mod reach;
+pub mod substitution;
 pub mod task_consent;
 pub mod visibility;
 pub mod work;

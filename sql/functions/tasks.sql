@@ -41,6 +41,27 @@ RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_unassign_task';
 
 COMMENT ON FUNCTION wf_unassign_task(uuid) IS 'remove the assignee of an open task; false if it has none';
 
+CREATE FUNCTION wf_comment_task(task_id uuid, comment text DEFAULT NULL, attachments jsonb DEFAULT NULL)
+RETURNS void LANGUAGE c AS 'MODULE_PATHNAME', 'wf_comment_task';
+
+COMMENT ON FUNCTION wf_comment_task(uuid, text, jsonb) IS 'comment an open task, with references to attachments [{"name", "uri"}]';
+
+CREATE FUNCTION workflow.may_reassign(task_id uuid)
+RETURNS boolean LANGUAGE c STABLE AS 'MODULE_PATHNAME', 'wf_may_reassign';
+
+COMMENT ON FUNCTION workflow.may_reassign(uuid) IS 'whether the caller may assign an open task to others';
+
+CREATE FUNCTION wf_set_substitute(person text, substitute text, until timestamptz, since timestamptz DEFAULT NULL)
+RETURNS void LANGUAGE c AS 'MODULE_PATHNAME', 'wf_set_substitute';
+
+COMMENT ON FUNCTION wf_set_substitute(text, text, timestamptz, timestamptz) IS
+    'let one person answer tasks in place of another until an instant, from now or from another one on; both are role:NAME, or names that the application knows';
+
+CREATE FUNCTION wf_remove_substitute(person text, substitute text)
+RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_remove_substitute';
+
+COMMENT ON FUNCTION wf_remove_substitute(text, text) IS 'end what wf_set_substitute set; false if there was nothing';
+
 CREATE PROCEDURE wf_wait_tasks(
     names       text[]   DEFAULT NULL,
     timeout     interval DEFAULT '30 s',

@@ -44,7 +44,9 @@ CREATE TABLE workflow.tasks (
     assignee       text,
     candidates     jsonb,
     completed_by   integer,
-    completed_actor text
+    completed_actor text,
+    completed_for  text,
+    comments       jsonb
 ) WITH (fillfactor = 80);
 
 COMMENT ON TABLE workflow.tasks IS 'work for people and programs outside; a task''s id is its bookmark''s id';
@@ -58,9 +60,29 @@ COMMENT ON COLUMN workflow.tasks.assignee IS 'of a task that was completed or gi
 COMMENT ON COLUMN workflow.tasks.candidates IS 'of a task that was completed or given up: its candidates';
 COMMENT ON COLUMN workflow.tasks.completed_by IS 'of a task that was completed or given up: id in workflow.owners of the role that did it; NULL: the engine, or a version before 0.3.0';
 COMMENT ON COLUMN workflow.tasks.completed_actor IS 'of a task that was completed or given up: the actor who did it';
+COMMENT ON COLUMN workflow.tasks.completed_for IS 'of a task that a substitute completed: the absent person, a label or role: with an id of workflow.owners';
+COMMENT ON COLUMN workflow.tasks.comments IS 'comments on the task: objects with at, role, actor, comment and attachments, which have a name and a URI';
 
 -- Neither status nor completed_at is indexed: a completion changes only unindexed columns, so it is HOT.
 CREATE INDEX tasks_instance_id_idx ON workflow.tasks (instance_id);
+
+-- Who answers tasks in place of whom: written by people, read where a role or an actor may not answer in its own name.
+CREATE TABLE workflow.substitutes (
+    person     text        NOT NULL,
+    substitute text        NOT NULL,
+    set_by     integer     NOT NULL,
+    starts_at  timestamptz NOT NULL,
+    ends_at    timestamptz NOT NULL,
+    CONSTRAINT substitutes_pkey PRIMARY KEY (person, substitute, set_by)
+);
+
+COMMENT ON TABLE workflow.substitutes IS 'people who answer tasks in place of absent ones for a time';
+COMMENT ON COLUMN workflow.substitutes.person IS 'who is absent: a label or role: with an id of workflow.owners';
+COMMENT ON COLUMN workflow.substitutes.substitute IS 'who answers instead, in the same form';
+COMMENT ON COLUMN workflow.substitutes.set_by IS 'the role (workflow.owners) that set it; of a label: it counts for instances that this role may resume';
+
+-- For whom does somebody answer?
+CREATE INDEX substitutes_substitute_idx ON workflow.substitutes (substitute);
 
 -- How many tasks of a name workers may hold at a time and start per period: for each owner and name at most one row without a
 -- key and one with a key. A limit counts the tasks of the owner's definitions. A claim holds a shared lock on owner and name
@@ -110,6 +132,7 @@ CREATE INDEX slots_taken_at_idx ON workflow.slots (limit_id, place, taken_at) WH
 SELECT pg_catalog.pg_extension_config_dump('workflow.accepted_owners', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.task_grants', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.tasks', '');
+SELECT pg_catalog.pg_extension_config_dump('workflow.substitutes', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.limits', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.limits_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.slots', '');

@@ -29,12 +29,18 @@ SELECT l.instance_id, l.seq, COALESCE(a.at, l.created_at) AS at, a.kind, i.defin
        COALESCE(a.activity, t.activity_id) AS activity, t.name AS task, a.bookmark_id,
        CASE WHEN i.parent_instance_id IS NULL THEN i.owner END AS owner, a.role, a.login,
        CASE WHEN a.kind OPERATOR(pg_catalog.=) 'start' THEN i.started_actor ELSE a.actor END AS actor,
-       CASE WHEN t.status OPERATOR(pg_catalog.=) 'Cancelled' AND t.completed_by IS NOT NULL AND a.kind OPERATOR(pg_catalog.=) ANY (ARRAY['complete task', 'override task'])
-            THEN COALESCE(a.detail, '{}'::jsonb) OPERATOR(pg_catalog.||) '{"used": false}'::jsonb ELSE a.detail END AS detail
+       CASE WHEN t.completed_by IS NOT NULL AND a.kind OPERATOR(pg_catalog.=) ANY (ARRAY['complete task', 'override task'])
+                 AND (t.status OPERATOR(pg_catalog.=) 'Cancelled' OR t.completed_for IS NOT NULL)
+            THEN COALESCE(a.detail, '{}'::jsonb)
+                OPERATOR(pg_catalog.||) CASE WHEN t.status OPERATOR(pg_catalog.=) 'Cancelled' THEN '{"used": false}'::jsonb ELSE '{}'::jsonb END
+                OPERATOR(pg_catalog.||) CASE WHEN t.completed_for IS NOT NULL THEN pg_catalog.jsonb_build_object('for', CASE WHEN f.id IS NULL THEN t.completed_for
+                        ELSE pg_catalog.concat('role:', COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(f.role_oid, f.name))::text, f.name)) END) ELSE '{}'::jsonb END
+            ELSE a.detail END AS detail
 FROM workflow.execution_log l
 JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) l.instance_id
 CROSS JOIN LATERAL workflow._act(l.events) AS a
 LEFT JOIN workflow.tasks t ON t.id OPERATOR(pg_catalog.=) a.bookmark_id
+LEFT JOIN workflow.owners f ON t.completed_for IS NOT NULL AND pg_catalog.concat('role:', f.id) OPERATOR(pg_catalog.=) t.completed_for
 WHERE a.kind IS NOT NULL;
 
 COMMENT ON VIEW workflow._acts IS 'acts in the journal, for workflow.audit and for calls that remove rows of the journal';

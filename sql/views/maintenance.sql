@@ -262,6 +262,12 @@ AS $$
     FROM workflow.task_grants g
     WHERE NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = g.role) OR NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = g.grantor)
     UNION ALL
+    SELECT 'role of a substitute is unknown', s.person || ' ' || s.substitute
+    FROM workflow.substitutes s
+    WHERE NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = s.set_by)
+       OR EXISTS (SELECT FROM unnest(ARRAY[s.person, s.substitute]) AS e (entry)
+                  WHERE e.entry LIKE 'role:%' AND NOT EXISTS (SELECT FROM workflow.owners o WHERE concat('role:', o.id) = e.entry))
+    UNION ALL
     SELECT 'worker or owner of accepted tasks is unknown', a.worker::text || ' ' || a.owner
     FROM workflow.accepted_owners a
     WHERE NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = a.worker) OR NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = a.owner)

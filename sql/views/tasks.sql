@@ -13,6 +13,11 @@ RETURNS boolean LANGUAGE c STABLE STRICT PARALLEL RESTRICTED COST 1000 AS 'MODUL
 
 COMMENT ON FUNCTION workflow._is_excluded(uuid, uuid) IS 'whether an open task of an instance of a version excludes the caller, for the views';
 
+CREATE FUNCTION workflow._substituted()
+RETURNS text[] LANGUAGE c STABLE PARALLEL RESTRICTED COST 1000 AS 'MODULE_PATHNAME', 'wf_substituted';
+
+COMMENT ON FUNCTION workflow._substituted() IS 'assignees and candidates for whom the current role is a substitute now, as tasks store them, for the views';
+
 -- The common part of the views of open tasks. Only the owner may read it, so it needs no security barrier. Without one, each
 -- view on it can be planned for its own order.
 CREATE VIEW workflow._open_tasks AS
@@ -35,7 +40,9 @@ WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask'
   AND b.definition_owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT o.id FROM workflow.owners o))
   AND (i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d))
        OR b.assignee OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT pg_catalog.concat('role:', m.id) FROM workflow.my_owners m))
-       OR b.candidates OPERATOR(pg_catalog.?|) ARRAY(SELECT pg_catalog.concat('role:', m.id) FROM workflow.my_owners m));
+       OR b.candidates OPERATOR(pg_catalog.?|) ARRAY(SELECT pg_catalog.concat('role:', m.id) FROM workflow.my_owners m)
+       OR b.assignee OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT pg_catalog.unnest(workflow._substituted())))
+       OR b.candidates OPERATOR(pg_catalog.?|) ARRAY(SELECT pg_catalog.unnest(workflow._substituted())));
 
 COMMENT ON VIEW workflow._open_tasks IS 'for the views of open tasks';
 
@@ -72,9 +79,11 @@ COMMENT ON VIEW workflow.open_tasks_by_priority IS 'the same tasks, unclaimed on
 CREATE VIEW workflow.answers WITH (security_barrier) AS
 SELECT t.id AS task_id, t.instance_id, i.definition_id, t.correlation_id, t.activity_id, t.name, t.created_at, t.completed_at,
        COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role_oid, o.name))::text, o.name) AS role, t.completed_actor AS actor, t.result,
-       t.status OPERATOR(pg_catalog.=) 'Completed' AS used
+       t.status OPERATOR(pg_catalog.=) 'Completed' AS used,
+       CASE WHEN f.id IS NULL THEN t.completed_for ELSE pg_catalog.concat('role:', COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(f.role_oid, f.name))::text, f.name)) END AS in_place_of
 FROM workflow.tasks t JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) t.instance_id
      LEFT JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) t.completed_by
+     LEFT JOIN workflow.owners f ON t.completed_for IS NOT NULL AND pg_catalog.concat('role:', f.id) OPERATOR(pg_catalog.=) t.completed_for
 WHERE (t.status OPERATOR(pg_catalog.=) 'Completed' OR t.status OPERATOR(pg_catalog.=) 'Cancelled' AND t.completed_by IS NOT NULL)
   AND i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d));
 
@@ -82,6 +91,47 @@ COMMENT ON VIEW workflow.answers IS 'answers to tasks';
 COMMENT ON COLUMN workflow.answers.role IS 'the role that answered; NULL: a version before 0.3.0 did not store it';
 COMMENT ON COLUMN workflow.answers.actor IS 'the person for whom that role acted';
 COMMENT ON COLUMN workflow.answers.used IS 'false: the activity was cancelled before the answer took effect';
+COMMENT ON COLUMN workflow.answers.in_place_of IS 'the absent person in whose place a substitute answered';
+
+CREATE VIEW workflow.task_comments WITH (security_barrier) AS
+SELECT t.id AS task_id, t.instance_id, i.definition_id, t.correlation_id, c.number::integer AS number,
+       (c.entry OPERATOR(pg_catalog.->>) 'at')::timestamptz AS at, c.entry OPERATOR(pg_catalog.->>) 'role' AS role,
+       c.entry OPERATOR(pg_catalog.->>) 'actor' AS actor, c.entry OPERATOR(pg_catalog.->>) 'comment' AS comment,
+       COALESCE(c.entry OPERATOR(pg_catalog.->) 'attachments', '[]'::jsonb) AS attachments
+FROM workflow.tasks t JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) t.instance_id
+LEFT JOIN workflow.bookmarks b ON b.id OPERATOR(pg_catalog.=) t.id
+CROSS JOIN LATERAL pg_catalog.jsonb_array_elements(t.comments) WITH ORDINALITY AS c (entry, number)
+WHERE i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d))
+   OR COALESCE(b.assignee, t.assignee) OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT pg_catalog.concat('role:', m.id) FROM workflow.my_owners m))
+   OR COALESCE(b.candidates, t.candidates) OPERATOR(pg_catalog.?|) ARRAY(SELECT pg_catalog.concat('role:', m.id) FROM workflow.my_owners m)
+   OR b.assignee OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT pg_catalog.unnest(workflow._substituted())))
+   OR b.candidates OPERATOR(pg_catalog.?|) ARRAY(SELECT pg_catalog.unnest(workflow._substituted()));
+
+COMMENT ON VIEW workflow.task_comments IS 'comments on tasks, open or not';
+COMMENT ON COLUMN workflow.task_comments.number IS 'order of the comments of a task, from 1 on';
+COMMENT ON COLUMN workflow.task_comments.role IS 'name of the role that wrote it, as it was then';
+COMMENT ON COLUMN workflow.task_comments.actor IS 'the person for whom that role acted';
+COMMENT ON COLUMN workflow.task_comments.attachments IS 'list of objects with name and uri';
+
+CREATE VIEW workflow.substitute_list WITH (security_barrier) AS
+SELECT CASE WHEN p.id IS NULL THEN s.person ELSE pg_catalog.concat('role:', COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(p.role_oid, p.name))::text, p.name)) END AS person,
+       CASE WHEN a.id IS NULL THEN s.substitute ELSE pg_catalog.concat('role:', COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(a.role_oid, a.name))::text, a.name)) END AS substitute,
+       s.starts_at, s.ends_at, COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(b.role_oid, b.name))::text, b.name) AS set_by,
+       s.starts_at OPERATOR(pg_catalog.<=) pg_catalog.now() AND s.ends_at OPERATOR(pg_catalog.>) pg_catalog.now() AS in_force
+FROM workflow.substitutes s
+LEFT JOIN workflow.owners p ON pg_catalog.concat('role:', p.id) OPERATOR(pg_catalog.=) s.person
+LEFT JOIN workflow.owners a ON pg_catalog.concat('role:', a.id) OPERATOR(pg_catalog.=) s.substitute
+LEFT JOIN workflow.owners b ON b.id OPERATOR(pg_catalog.=) s.set_by
+WHERE s.set_by OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
+   OR p.id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
+   OR a.id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
+   OR pg_catalog.pg_has_role('pg_read_all_data', 'USAGE');
+
+COMMENT ON VIEW workflow.substitute_list IS 'substitutes that wf_set_substitute set';
+COMMENT ON COLUMN workflow.substitute_list.person IS 'who is absent';
+COMMENT ON COLUMN workflow.substitute_list.substitute IS 'who answers instead';
+COMMENT ON COLUMN workflow.substitute_list.set_by IS 'the role that set it; of names that the application knows: it counts for instances that this role may resume';
+COMMENT ON COLUMN workflow.substitute_list.in_force IS 'whether the period has begun';
 
 CREATE VIEW workflow.task_limits WITH (security_barrier) AS
 SELECT l.name, l.key, l.concurrency, l.rate, CASE WHEN l.rate IS NOT NULL THEN pg_catalog.make_interval(secs => l.per OPERATOR(pg_catalog./) 1000000.0::double precision) END AS per,

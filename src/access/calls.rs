@@ -4,7 +4,8 @@
 
 use super::exclusion::Exclusion;
 use super::person::Person;
-use super::{Operation, instance, lending, people};
+use super::{Operation, instance, lending, people, substitution};
+use crate::clock;
 use crate::compiled::Compiled;
 use crate::pg::{PgError, role};
 use crate::store::instances::InstanceRow;
@@ -40,29 +41,34 @@ pub fn of_instance(row: &InstanceRow, compiled: &Compiled) -> Vec<&'static str> 
 /// # Errors
 /// 22023 if the version's declaration of excluded people is invalid.
 pub fn of_task(waiting: &Waiting, compiled: &Compiled, who: &Person) -> Result<Vec<&'static str>, PgError> {
-    let (row, task) = (&waiting.row, waiting.bookmark.id);
+    let (row, task, node_id) = (&waiting.row, waiting.bookmark.id, &waiting.bookmark.node_id);
     if !waiting.kind.is_task() {
         return Ok(Vec::new());
     }
     let assignment = waiting.lease.assignment.as_deref();
-    let exclusion = Exclusion::of(row, compiled, task, &waiting.bookmark.node_id)?;
+    let exclusion = Exclusion::of(row, compiled, task, node_id)?;
     let is_excluded = exclusion.as_ref().is_some_and(|exclusion| exclusion.excludes(who));
-    let needs_actor = exclusion.is_some_and(|exclusion| exclusion.require_answer(who, assignment).is_err());
+    let needs_actor = exclusion.as_ref().is_some_and(|exclusion| exclusion.require_answer(who, assignment).is_err());
     let may_work = !needs_actor && people::require_work(row, compiled, task, assignment).is_ok();
+    let is_vote = compiled.program.asks_for_votes(node_id);
+    let is_excluded_for = |absent: &String| exclusion.as_ref().is_some_and(|given| given.excludes_absent(absent));
+    let may_answer = !needs_actor
+        && substitution::stands_for(row, compiled, task, assignment, clock::now().into())
+            .is_ok_and(|absent| absent.is_empty() || !absent.iter().all(is_excluded_for));
     let itself = role::name(role::current()).map(|name| format!("role:{name}"));
-    let may_assign = |to| match people::assigner(row, compiled, assignment, to) {
+    let may_assign = |to| match people::assigner(row, compiled, node_id, assignment, to) {
         Some(people::Assigner::Operator) => !is_excluded,
-        Some(people::Assigner::Candidate) => !needs_actor,
+        Some(people::Assigner::Candidate | people::Assigner::Colleague) => !needs_actor,
         None => false,
     };
-    let is_vote = compiled.program.asks_for_votes(&waiting.bookmark.node_id);
     let permitted = [
         ("wf_assign_task", may_assign(itself.as_deref())),
         ("wf_claim_task", may_work && !is_vote),
-        ("wf_complete_task", may_work),
+        ("wf_comment_task", people::sees(row, compiled, assignment)),
+        ("wf_complete_task", may_answer),
         ("wf_fail_task", may_work && !is_vote),
         ("wf_override_task", !is_excluded && people::require_override(row, compiled, task, assignment).is_ok()),
-        ("wf_unassign_task", people::assigner(row, compiled, assignment, None).is_some()),
+        ("wf_unassign_task", people::assigner(row, compiled, node_id, assignment, None).is_some()),
     ];
     Ok(permitted.into_iter().filter(|(_, may)| *may).map(|(name, _)| name).collect())
 }

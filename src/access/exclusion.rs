@@ -148,10 +148,20 @@ impl Exclusion {
     /// Rejects an excluded assignee as far as the entry identifies the person: a label is compared with actors, and a
     /// role stands for itself, not for its members (42501).
     pub fn require_assignee(&self, entry: &Entry<'_>) -> Result<(), PgError> {
-        self.require(&match entry {
-            Entry::Role(owner) => Person { role: Some(owner.id), ..Person::default() },
-            Entry::Label(name) => Person { actor: Some((*name).to_owned()), ..Person::default() },
-        })
+        self.require(&Person::from(entry))
+    }
+
+    /// Rejects an answer in place of an absent person whom the task excludes (42501). `entry`: as rows name the person.
+    pub fn require_absent(&self, entry: &str) -> Result<(), PgError> {
+        let Some(ExcludedPerson { did, .. }) = self.find(&Person::named(entry)) else { return Ok(()) };
+        let title = Entry::read(entry).title();
+        Err(PgError::new("42501", format!("task {} excludes {title}", self.task))
+            .detail(format!("{title} {did}, so nobody answers in this person's place.")))
+    }
+
+    /// Whether an absent person is excluded.
+    pub fn excludes_absent(&self, entry: &str) -> bool {
+        self.find(&Person::named(entry)).is_some()
     }
 
     /// Whether a person is excluded.
@@ -192,7 +202,7 @@ pub fn named(instance: Uuid, excluded: &[Excluded], starter: impl Fn() -> Identi
     people
 }
 
-/// The people who gave these votes, of those that were given.
+/// The people who gave these votes, of those that were given, and those for whom a substitute gave them.
 pub fn voters(instance: Uuid, votes: &[Uuid]) -> Vec<(Uuid, Person)> {
     recorded(instance, tasks::answered_of(votes))
 }
@@ -205,9 +215,13 @@ fn people_of(instance: Uuid, answered: Vec<tasks::AnsweredTask>, did: &str) -> V
 fn recorded(instance: Uuid, answered: Vec<tasks::AnsweredTask>) -> Vec<(Uuid, Person)> {
     let ids: Vec<Uuid> = answered.iter().map(|answered| answered.task).collect();
     let logins = audit::logins_of_answers(&instance, &ids);
-    let person = |answered: tasks::AnsweredTask| {
+    let people = |answered: tasks::AnsweredTask| {
         let login = logins.get(&answered.task).copied();
-        (answered.task, Person::recorded(answered.role, login, answered.actor))
+        let absent = answered.in_place_of.map(|entry| Person::named(&entry));
+        [Some(Person::recorded(answered.role, login, answered.actor)), absent]
+            .into_iter()
+            .flatten()
+            .map(move |person| (answered.task, person))
     };
-    answered.into_iter().map(person).collect()
+    answered.into_iter().flat_map(people).collect()
 }

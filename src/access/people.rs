@@ -10,7 +10,8 @@ use workflow_engine::Bookmark;
 use workflow_engine::execution::ForPeople;
 
 use super::instance::{self, Subject};
-use super::{Operation, denied, is_member, work};
+use super::{Operation, denied, is_member, substitution, work};
+use crate::clock;
 use crate::compiled::{self, Compiled};
 use crate::pg::{PgError, role};
 use crate::store::instances::InstanceRow;
@@ -95,12 +96,16 @@ pub enum Assigner {
     Operator,
     /// It takes the task itself, or returns it.
     Candidate,
+    /// It passes on a task that is its own, where the definition allows that.
+    Colleague,
 }
 
-/// The capacity in which the current role may assign a task to this person or, without a person, unassign it.
+/// The capacity in which the current role may assign a task, which the activity at this path has opened, to this person
+/// or, without a person, unassign it.
 pub fn assigner(
     row: &InstanceRow,
     compiled: &Compiled,
+    node_id: &str,
     assignment: Option<&Assignment>,
     to: Option<&str>,
 ) -> Option<Assigner> {
@@ -119,7 +124,32 @@ pub fn assigner(
         }
         Some(to) => given.candidates().any(|candidate| candidate == Entry::Label(to) && acts_for(&candidate)),
     };
-    may.then_some(Assigner::Candidate)
+    if may {
+        return Some(Assigner::Candidate);
+    }
+    (to.is_some() && passes_on(compiled, node_id, given, may_resume)).then_some(Assigner::Colleague)
+}
+
+/// Whether the current role may assign a task to others because it is the role's own, and the definition allows that.
+fn passes_on(compiled: &Compiled, node_id: &str, assignment: &Assignment, may_resume: bool) -> bool {
+    let who = role::current();
+    let is_own = match assignment.assignee() {
+        Some(assignee) => acts_for(who, &assignee, may_resume),
+        None => assignment.candidates().any(|candidate| acts_for(who, &candidate, may_resume)),
+    };
+    is_own && compiled.program.is_reassignable(node_id)
+}
+
+/// Whether the current role may assign a task to whom it wants.
+pub fn assigns_to_others(
+    row: &InstanceRow,
+    compiled: &Compiled,
+    node_id: &str,
+    assignment: Option<&Assignment>,
+) -> bool {
+    let may_resume = instance::allows(Operation::Resume, row, compiled);
+    instance::allows(Operation::Alter, row, compiled)
+        || assignment.is_some_and(|given| passes_on(compiled, node_id, given, may_resume))
 }
 
 /// Rejects the current role unless it may work on a task of the instance (42501).
@@ -153,13 +183,25 @@ pub fn assignment_of(bookmark: &Bookmark) -> Option<Box<Assignment>> {
     held.and_then(|held| held.lease.assignment).filter(|given| given.is_assigned())
 }
 
+/// Whether the current role sees an open task in the views: it may read the instance, is asked, or is the substitute of
+/// somebody who is. A role that acts for people whom only the application knows sees their tasks, too.
+pub fn sees(row: &InstanceRow, compiled: &Compiled, assignment: Option<&Assignment>) -> bool {
+    let who = role::current();
+    instance::allows(Operation::Read, row, compiled)
+        || assignment.is_some_and(|given| {
+            may_answer(who, Subject::of(row, compiled), given)
+                || !substitution::absent_roles(who, given, clock::now().into()).is_empty()
+        })
+}
+
 /// Whether a role may know that an open task is for this assignee or candidate: it may read the instance, or the task
-/// is for the role as well.
+/// is for the role as well, or for somebody whose substitute it is.
 pub fn may_know(who: Oid, task: Uuid, entry: &Entry<'_>) -> bool {
     let Some(held) = leases::read(task) else { return false };
     let Some(assignment) = held.lease.assignment else { return false };
     let is_named = |entry: Entry<'_>| matches!(entry, Entry::Role(owner) if is_member(who, &owner));
     assignment.entries().any(|known| known == *entry)
         && (assignment.entries().any(is_named)
+            || !substitution::absent_roles(who, &assignment, clock::now().into()).is_empty()
             || instance::readable_version(who, held.instance).is_ok_and(|found| found.is_some()))
 }

@@ -8,6 +8,7 @@ use crate::pg::{PgError, actor, guc, role, session};
 use crate::store::history::audit;
 use crate::store::instances::{self, InstanceRow};
 use crate::store::rights::owners;
+use crate::store::tasks::assignments::Entry;
 
 /// The identity of the caller.
 ///
@@ -46,7 +47,22 @@ impl From<&Identity> for Person {
     }
 }
 
+impl From<&Entry<'_>> for Person {
+    /// As far as an assignee or candidate identifies a person.
+    fn from(entry: &Entry<'_>) -> Self {
+        match entry {
+            Entry::Role(owner) => Self { role: Some(owner.id), ..Self::default() },
+            Entry::Label(name) => Self { actor: Some((*name).to_owned()), ..Self::default() },
+        }
+    }
+}
+
 impl Person {
+    /// A person as rows name an assignee or candidate.
+    pub fn named(entry: &str) -> Self {
+        Self::from(&Entry::read(entry))
+    }
+
     /// The recorded person who acted as a role, possibly in a session of another login role.
     pub fn recorded(role: i32, login: Option<i32>, actor: Option<String>) -> Self {
         Self::of_parts(Some(role), login, actor)

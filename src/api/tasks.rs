@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 use workflow_engine::value::indexed::{MAX_INDEXED, check_indexed};
 
-use crate::access::{self, people as rights, task_consent};
+use crate::access::{self, people as rights, substitution, task_consent};
 use crate::api::{not_null, on_fault, result, timeout};
 use crate::error;
 use crate::pg::symbols::sql_functions;
@@ -19,11 +19,13 @@ use crate::run::tasks::answer::{self, AttemptFailure, TaskAfterFailure};
 use crate::run::tasks::answer_list::{self, AnswerResult};
 use crate::run::tasks::lease::{self, ClaimRequest, NewLease};
 use crate::run::tasks::limits::{self, Setting};
-use crate::run::tasks::{acceptance, assign, wait};
+use crate::run::tasks::{acceptance, assign, comment, substitutes, wait};
 use crate::store::definitions::{self, DefinitionRow};
+use crate::store::instances::bookmarks;
 use crate::store::rights::owners::{self, Owner};
 use crate::store::tasks::assignments::{Assignment, Entry};
 use crate::store::tasks::{accepted_owners, task_grants};
+use crate::{clock, compiled};
 
 sql_functions! {
     wf_claim_tasks(names: Texts, worker: Text, max: Integer, lease: Interval) => claim;
@@ -32,8 +34,13 @@ sql_functions! {
     wf_release_task(task_id: Uuid, token: Uuid, retry_in: Interval) => release;
     wf_assign_task(task_id: Uuid, assignee: Text) => assign;
     wf_unassign_task(task_id: Uuid) => unassign;
+    wf_comment_task(task_id: Uuid, comment: Text, attachments: Jsonb) => comment;
+    wf_may_reassign(task_id: Uuid) => may_reassign;
     wf_person(task: Uuid, entry: Text) => person;
     wf_people(task: Uuid, entries: Jsonb) => people;
+    wf_set_substitute(person: Text, substitute: Text, until: Timestamptz, since: Timestamptz) => set_substitute;
+    wf_remove_substitute(person: Text, substitute: Text) => remove_substitute;
+    wf_substituted() => substituted;
     wf_complete_task(task_id: Uuid, result: Jsonb, on_fault: Text, token: Uuid) => complete;
     wf_override_task(task_id: Uuid, reason: Text, result: Jsonb, on_fault: Text) => override_task;
     wf_complete_tasks(answers: Jsonb) => complete_many;
@@ -133,6 +140,41 @@ fn assign(call: &Call) -> Result<Returned, PgError> {
 
 fn unassign(call: &Call) -> Result<Returned, PgError> {
     assign::assign(&mut CallContext::begin(), call.required("task_id")?, None).map(Returned::Boolean)
+}
+
+fn comment(call: &Call) -> Result<Returned, PgError> {
+    let (text, attachments): (Option<String>, _) = (call.arg("comment"), not_null(call.arg("attachments")));
+    comment::add(&mut CallContext::begin(), call.required("task_id")?, text.as_deref(), attachments.as_ref())?;
+    Ok(Returned::Null)
+}
+
+/// For user interfaces: whether the current role may assign an open task to anybody.
+fn may_reassign(call: &Call) -> Result<Returned, PgError> {
+    let waiting = bookmarks::get(call.required("task_id")?).filter(|waiting| waiting.kind.is_task());
+    let may = waiting.is_some_and(|waiting| {
+        let assignment = waiting.lease.assignment.as_deref();
+        compiled::of_version(waiting.row.definition_version_id).is_ok_and(|compiled| {
+            rights::assigns_to_others(&waiting.row, &compiled, &waiting.bookmark.node_id, assignment)
+        })
+    });
+    Ok(Returned::Boolean(may))
+}
+
+fn set_substitute(call: &Call) -> Result<Returned, PgError> {
+    let (person, substitute): (String, String) = (call.required("person")?, call.required("substitute")?);
+    let (until, since) = (call.required("until")?, call.arg("since"));
+    substitutes::set(&CallContext::begin(), &person, &substitute, until, since)?;
+    Ok(Returned::Null)
+}
+
+fn remove_substitute(call: &Call) -> Result<Returned, PgError> {
+    let (person, substitute): (String, String) = (call.required("person")?, call.required("substitute")?);
+    substitutes::remove(&person, &substitute).map(Returned::Boolean)
+}
+
+/// For the views of open tasks.
+fn substituted(_: &Call) -> Result<Returned, PgError> {
+    Ok(Returned::Texts(substitution::visible_entries(role::current(), clock::now().into())))
 }
 
 /// An assignee or candidate as users write it, for the view.

@@ -23,6 +23,12 @@ pub fn belongs_to(member: Oid, role: Oid) -> bool {
     unsafe { pg_sys::is_member_of_role_nosuper(member, role) }
 }
 
+/// Whether a role can grant another one, or is a superuser.
+pub fn administers(who: Oid, role: Oid) -> bool {
+    // SAFETY: takes oids, looks in the catalog.
+    unsafe { pg_sys::is_admin_of_role(who, role) }
+}
+
 /// Whether superusers made `member` a member of `role`, directly or through other roles. A role can grant membership in
 /// itself, or in roles that it created, without the consent of the member, so such grants do not count.
 pub fn was_put_into(member: Oid, role: Oid) -> bool {

@@ -88,7 +88,8 @@ pub fn run(
     let is_served = request.is_some();
     let has_requests = row.instance.state.has_requests();
     let open_requests = row.instance.state.open_requests(&compiled.program);
-    let (mut delta, host) = compute(context, row, compiled, request, act.as_ref(), body)?;
+    let in_place_of = consumed.and_then(|consumed| consumed.in_place_of);
+    let (mut delta, host) = compute(context, row, compiled, request, (act.as_ref(), in_place_of), body)?;
     let plan = decide(Outcome {
         definition_owner: compiled.row.owner.id,
         resumed,
@@ -132,7 +133,7 @@ fn compute<'a>(
     row: &mut InstanceRow,
     compiled: &'a Compiled,
     request: Option<Rc<Request>>,
-    act: Option<&Act>,
+    (act, in_place_of): (Option<&Act>, Option<&str>),
     body: impl FnOnce(&Program, &mut Instance, &mut dyn Host, &Limits) -> Result<Delta, Error>,
 ) -> Result<(Delta, SpiHost<'a>), PgError> {
     let id = row.instance.id;
@@ -142,7 +143,7 @@ fn compute<'a>(
         host = host.without_caller();
     }
     if compiled.program.excludes_people {
-        host = host.with_people(row, act);
+        host = host.with_people(row, act, in_place_of);
     }
     if let Some(request) = request {
         host = host.serving(request, &row.owner);

@@ -209,6 +209,8 @@ table!(TASKS = "tasks" {
     candidates: Jsonb null,
     completed_by: Integer null,
     completed_actor: Text null,
+    completed_for: Text null,
+    comments: Jsonb null,
 });
 
 table!(COMPENSATIONS = "compensations" {

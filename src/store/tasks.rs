@@ -16,6 +16,7 @@ pub mod accepted_owners;
 pub mod assignments;
 pub mod leases;
 pub mod limits;
+pub mod substitutes;
 pub mod task_grants;
 
 written! {
@@ -43,6 +44,7 @@ changed! {
         candidates: Change<Option<&'a Value>>,
         completed_by: Change<Option<i32>>,
         completed_actor: Change<Option<&'a str>>,
+        completed_for: Change<Option<&'a str>>,
     }
 }
 static ROW: Columns = Columns::of(&TASKS, New::COLUMNS);
@@ -85,6 +87,13 @@ static OUTCOME: Statement = Statement::new(
     &[Type::Uuid],
 );
 static COMPLETED_AT: Statement = Statement::new("SELECT completed_at FROM workflow.tasks WHERE id = $1", &[Type::Uuid]);
+static ADD_COMMENT: Statement = Statement::new(
+    "UPDATE workflow.tasks SET comments = COALESCE(comments, '[]') || jsonb_build_array($2) \
+     WHERE id = $1 AND COALESCE(jsonb_array_length(comments), 0) < $3",
+    &[Type::Uuid, Type::Jsonb, Type::Integer],
+);
+static COMPLETED_FOR: Statement =
+    Statement::new("SELECT completed_for FROM workflow.tasks WHERE id = $1", &[Type::Uuid]);
 static CORRELATE: Statement = Statement::new(
     "UPDATE workflow.tasks SET correlation_id = $2 WHERE instance_id = $1 AND completed_at IS NULL",
     &[Type::Uuid, Type::Text],
@@ -127,8 +136,18 @@ pub enum Answer<'a> {
     Failed(&'a Uuid),
 }
 
+/// Who answered a task.
+#[derive(Clone, Copy, Debug)]
+pub struct Answerer<'a> {
+    /// Whose call it was; `None`: the engine's.
+    pub by: Option<&'a Identity>,
+    /// The absent person in whose place a substitute answered, as rows name people.
+    pub in_place_of: Option<&'a str>,
+}
+
 /// Closes a task, and keeps who answered it and to whom it was assigned.
-pub fn close(writer: &mut Writer, id: &Uuid, lease: &Lease, answer: Answer<'_>, by: Option<&Identity>, now: Timestamp) {
+pub fn close(writer: &mut Writer, id: &Uuid, lease: &Lease, answer: Answer<'_>, who: Answerer<'_>, now: Timestamp) {
+    let Answerer { by, in_place_of } = who;
     let (status, result, token) = match answer {
         Answer::Completed(result, token) => ("Completed", result, token),
         Answer::Failed(token) => ("Failed", None, Some(token)),
@@ -149,6 +168,7 @@ pub fn close(writer: &mut Writer, id: &Uuid, lease: &Lease, answer: Answer<'_>, 
         candidates: Change::when(candidates.is_some(), candidates),
         completed_by: Change::when(by.is_some(), by.and_then(|by| i32::try_from(by.role).ok())),
         completed_actor: Change::when(actor.is_some(), actor),
+        completed_for: Change::when(in_place_of.is_some(), in_place_of),
     };
     writer.update(&COMPLETION, &completion.changes());
 }
@@ -189,6 +209,17 @@ pub fn needless(id: Uuid) -> Option<NeedlessTask> {
     })
 }
 
+/// Adds a comment to an open task whose instance is locked, unless the task has `most` comments already.
+pub fn add_comment(id: Uuid, comment: &Value, most: usize) -> bool {
+    let most = i32::try_from(most).unwrap_or(i32::MAX);
+    ADD_COMMENT.run(&[Arg::Uuid(&id), Arg::Json(comment), Arg::Integer(most)]) > 0
+}
+
+/// In whose place a substitute answered a task, as rows name people.
+pub fn completed_for(id: Uuid) -> Option<String> {
+    COMPLETED_FOR.first(&[Arg::Uuid(&id)], |row| row.maybe()).flatten()
+}
+
 /// When a task was answered.
 pub fn completed_at(id: Uuid) -> Option<Timestamp> {
     COMPLETED_AT.first(&[Arg::Uuid(&id)], |row| row.maybe()).flatten()
@@ -212,7 +243,7 @@ pub struct EndedTask {
 }
 
 static ANSWERED: Statement = Statement::new(
-    "SELECT id, completed_by, completed_actor FROM workflow.tasks \
+    "SELECT id, completed_by, completed_actor, completed_for FROM workflow.tasks \
      WHERE instance_id = $1 AND activity_id = $2 AND completed_by IS NOT NULL",
     &[Type::Uuid, Type::Text],
 );
@@ -226,16 +257,18 @@ pub struct AnsweredTask {
     pub role: i32,
     /// The person for whom the role acted.
     pub actor: Option<String>,
+    /// The absent person in whose place a substitute answered, as rows name people.
+    pub in_place_of: Option<String>,
 }
 
 impl AnsweredTask {
     fn read(row: &mut Row<'_>) -> Self {
-        Self { task: row.get(), role: row.get(), actor: row.maybe() }
+        Self { task: row.get(), role: row.get(), actor: row.maybe(), in_place_of: row.maybe() }
     }
 }
 
 static ANSWERED_OF: Statement = Statement::new(
-    "SELECT id, completed_by, completed_actor FROM workflow.tasks WHERE id = ANY ($1) AND completed_by IS NOT NULL",
+    "SELECT id, completed_by, completed_actor, completed_for FROM workflow.tasks WHERE id = ANY ($1) AND completed_by IS NOT NULL",
     &[Type::UuidArray],
 );
 

@@ -178,6 +178,12 @@ pub trait Activity: Sync {
         Ok(Vec::new())
     }
 
+    /// Whether those who are asked by the tasks of an activity with these inputs may assign them to others.
+    fn is_reassignable(&self, inputs: &[Option<Expression>]) -> bool {
+        let _ = inputs;
+        false
+    }
+
     /// The default retry policy of an activity with these inputs.
     fn usual_retry(&self, inputs: &[Option<Expression>]) -> Option<RetryPolicy> {
         let _ = inputs;

@@ -17,7 +17,7 @@ mod matching;
 pub use matching::unmatched;
 
 /// What the list of votes has of each beside the answer: values and names, and bytes of text.
-const VOTE_NODES: usize = 10;
+const VOTE_NODES: usize = 12;
 const VOTE_TEXT: usize = 128;
 
 /// The votes that are needed.
@@ -83,6 +83,9 @@ pub struct Vote {
     pub choice: Choice,
     /// Who gave it: the actor, otherwise `role:` and the name of the role.
     pub by: Option<String>,
+    /// The absent person in whose place a substitute gave it, in the same form.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_place_of: Option<String>,
     /// When, as a text with the offset.
     pub at: String,
 }
@@ -286,7 +289,7 @@ mod tests {
                 'a' => Choice::Abstained,
                 _ => continue,
             };
-            voter.vote = Some(Vote { task: Uuid::nil(), choice, by: None, at: String::new() });
+            voter.vote = Some(Vote { task: Uuid::nil(), choice, by: None, in_place_of: None, at: String::new() });
         }
         approval
     }

@@ -98,6 +98,11 @@ pub trait Host {
         None
     }
 
+    /// In whose place a substitute gave that answer to a task. `None`: in nobody's.
+    fn answered_for(&mut self, _task: Uuid) -> Option<String> {
+        None
+    }
+
     /// When that answer to a task was given.
     fn answered_at(&mut self, _task: Uuid) -> DateTime<Utc> {
         self.now()

@@ -47,9 +47,9 @@ pub fn use_up(
         }
         _ => reclaim_key(&mut waiting.row, compiled)?,
     }
-    let Waiting { resumed, row, bookmark, kind, lease, is_locked, by_time, act, .. } = waiting;
+    let Waiting { resumed, row, bookmark, kind, lease, is_locked, by_time, act, in_place_of, .. } = waiting;
     let taking = Resumed { bookmark, kind: *kind, is_locked: *is_locked, by_time: *by_time, is_taken };
-    let consumed = Consumed { resumed: taking, lease, answer };
+    let consumed = Consumed { resumed: taking, lease, answer, in_place_of: in_place_of.as_deref() };
     let burst =
         StoredBurst { row, compiled, state: RowState::Stored, on_fault, consumed: Some(consumed), act: act.take() };
     burst::run(context, burst, |program, instance, host, limits| body(program, instance, resumed, host, limits))?;

@@ -123,8 +123,8 @@ impl<'a> SpiHost<'a> {
 
     /// Gives the burst the people of an instance, and what someone did.
     #[must_use]
-    pub fn with_people(mut self, row: &InstanceRow, act: Option<&Act>) -> Self {
-        self.people = Some(People::of(row, act));
+    pub fn with_people(mut self, row: &InstanceRow, act: Option<&Act>, in_place_of: Option<&str>) -> Self {
+        self.people = Some(People::of(row, act, in_place_of));
         self
     }
 
@@ -250,6 +250,10 @@ impl Host for SpiHost<'_> {
 
     fn answerer(&mut self) -> Option<String> {
         self.people.as_ref().and_then(People::answerer)
+    }
+
+    fn answered_for(&mut self, task: Uuid) -> Option<String> {
+        self.people.as_ref().and_then(|people| people.answered_for(task))
     }
 
     fn answered_at(&mut self, task: Uuid) -> DateTime<Utc> {

@@ -16,9 +16,9 @@ use crate::store::history::journal;
 use crate::store::instances::InstanceRow;
 use crate::store::instances::bookmarks;
 use crate::store::rights::owners::Owner;
-use crate::store::tasks::Answer;
 use crate::store::tasks::assignments::Assignment;
 use crate::store::tasks::leases::Lease;
+use crate::store::tasks::{Answer, Answerer};
 use crate::store::{instances, tasks};
 
 /// Whether the instance's row exists.
@@ -53,6 +53,8 @@ pub struct Consumed<'a> {
     pub lease: &'a Lease,
     /// How its task ends then.
     pub answer: Answer<'a>,
+    /// The absent person in whose place a substitute has answered, as rows name people.
+    pub in_place_of: Option<&'a str>,
 }
 
 /// *Clear*: removes what the burst ended. This comes before new rows are written, because an execution that ran again may have
@@ -199,9 +201,9 @@ fn write_tasks(
     act: Option<&Act>,
     now: Timestamp,
 ) {
-    if let (true, Some(Consumed { resumed, lease, answer })) = (plan.uses(Entry::TaskEnd), consumed) {
-        let by = act.map(|act| &act.by);
-        tasks::close(writer, &resumed.bookmark.id, lease, answer, by, now);
+    if let (true, Some(Consumed { resumed, lease, answer, in_place_of })) = (plan.uses(Entry::TaskEnd), consumed) {
+        let who = Answerer { by: act.map(|act| &act.by), in_place_of };
+        tasks::close(writer, &resumed.bookmark.id, lease, answer, who, now);
         limits::wake_waiters(bookmarks::task_name(resumed.bookmark), lease);
     }
     let instance = &row.instance;

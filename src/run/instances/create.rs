@@ -189,7 +189,8 @@ pub fn start_pending(
         by_time: false,
         is_taken: waiting.bookmark.auto_burn,
     };
-    let consumed = Consumed { resumed, lease: &waiting.lease, answer: Answer::Completed(None, None) };
+    let consumed =
+        Consumed { resumed, lease: &waiting.lease, answer: Answer::Completed(None, None), in_place_of: None };
     let act = acts::of_pending_start(row, bookmarks::login_of(&waiting.bookmark));
     let burst = StoredBurst { row, compiled, state: RowState::Stored, on_fault, consumed: Some(consumed), act };
     burst::run(context, burst, |program, instance, host, limits| {

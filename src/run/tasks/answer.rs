@@ -18,7 +18,7 @@ use workflow_engine::program::Node;
 use workflow_engine::retry::{Cause, LONGEST, RetryPolicy};
 use workflow_engine::schema::Schema;
 
-use crate::access::{exclusion, people};
+use crate::access::{exclusion, people, substitution};
 use crate::compiled::{self, Compiled};
 use crate::pg::args::Interval;
 use crate::pg::{PgError, guc, json, rows};
@@ -80,7 +80,7 @@ pub fn complete(
     result: Option<&Value>,
     on_fault: OnFault,
 ) -> Result<InstanceRow, PgError> {
-    let Some((mut waiting, compiled)) = lock_task(context, task)? else {
+    let Some((mut waiting, compiled)) = lock_task(context, task, token.is_none())? else {
         return completed_before(task, token, result);
     };
     match token {
@@ -178,7 +178,7 @@ pub fn fail(
     failure: &AttemptFailure,
     on_fault: OnFault,
 ) -> Result<(TaskAfterFailure, Option<InstanceRow>), PgError> {
-    let Some((mut waiting, compiled)) = lock_task(context, task)? else {
+    let Some((mut waiting, compiled)) = lock_task(context, task, false)? else {
         return failed_before(task, token).map(|row| (TaskAfterFailure::Failed, Some(row)));
     };
     if !holds(&mut waiting, token) {
@@ -206,15 +206,25 @@ pub fn fail(
 }
 
 /// Locks the instance of a task that the caller named, and requires the rights to work on the task. `None` if the task
-/// is not open.
-fn lock_task(context: &mut CallContext, task: Uuid) -> Result<Option<(Waiting, Rc<Compiled>)>, PgError> {
+/// is not open. `is_named`: a person answers, perhaps in place of another one.
+fn lock_task(
+    context: &mut CallContext,
+    task: Uuid,
+    is_named: bool,
+) -> Result<Option<(Waiting, Rc<Compiled>)>, PgError> {
+    let (now, mut in_place_of) = (context.timestamp(), None);
     let may_work = |waiting: &Waiting, compiled: &Compiled| {
-        let assignment = waiting.lease.assignment.as_deref();
-        people::require_work(&waiting.row, compiled, task, assignment)?;
-        exclusion::require(&waiting.row, compiled, &waiting.bookmark, assignment)
+        let (row, assignment) = (&waiting.row, waiting.lease.assignment.as_deref());
+        if is_named {
+            in_place_of = substitution::require_answer(row, compiled, &waiting.bookmark, assignment, now)?;
+            return Ok(());
+        }
+        people::require_work(row, compiled, task, assignment)?;
+        exclusion::require(row, compiled, &waiting.bookmark, assignment)
     };
     let found = resume::lock_named(context, task, may_work)?;
-    Ok(found.filter(|(waiting, _)| waiting.kind != BookmarkKind::Answer))
+    let found = found.filter(|(waiting, _)| waiting.kind != BookmarkKind::Answer);
+    Ok(found.map(|(waiting, compiled)| (Waiting { in_place_of, ..waiting }, compiled)))
 }
 
 /// Releases a task whose attempt failed, so that another worker can claim it, if its retry policy allows another

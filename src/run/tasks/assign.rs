@@ -36,7 +36,7 @@ pub fn assign(context: &mut CallContext, task: Uuid, to: Option<&str>) -> Result
     }
     running::refuse(waiting.row.instance.id)?;
     let compiled = compiled::of_instance(&waiting.row)?;
-    let is_own = require_assign(&waiting, &compiled, to.as_deref())? == Assigner::Candidate;
+    let assigner = require_assign(&waiting, &compiled, to.as_deref())?;
     let act = acts::of_call(context, ActKind::Assign, &compiled)?;
     // A claim does not lock the instance.
     bookmarks::lock_lease(&mut waiting);
@@ -44,13 +44,15 @@ pub fn assign(context: &mut CallContext, task: Uuid, to: Option<&str>) -> Result
     resume::refuse_leased(context, &waiting, hint)?;
     let to = to.as_deref().map(assignments::stored).transpose()?;
     if let Some(to) = &to {
-        refuse_excluded(&waiting, &compiled, &act, &Entry::read(to), is_own)?;
+        refuse_excluded(&waiting, &compiled, &act, &Entry::read(to), assigner)?;
     }
     let before = waiting.lease.assignment.take().unwrap_or_default();
     if before.assignee == to {
         return Ok(false);
     }
-    if is_own && let (Some(taken), Some(_)) = (before.assignee(), &to) {
+    if assigner == Assigner::Candidate
+        && let (Some(taken), Some(_)) = (before.assignee(), &to)
+    {
         return Err(PgError::new("55000", format!("task {task} is assigned to {}", taken.title()))
             .hint("Its owner, or a role with the privilege \"alter\", can assign it to another person."));
     }
@@ -62,11 +64,12 @@ pub fn assign(context: &mut CallContext, task: Uuid, to: Option<&str>) -> Result
 
 /// Refuses the current role unless it may make this assignment (42501).
 fn require_assign(waiting: &Waiting, compiled: &Compiled, to: Option<&str>) -> Result<Assigner, PgError> {
-    let assigner = people::assigner(&waiting.row, compiled, waiting.lease.assignment.as_deref(), to);
+    let assigner =
+        people::assigner(&waiting.row, compiled, &waiting.bookmark.node_id, waiting.lease.assignment.as_deref(), to);
     let task = waiting.bookmark.id;
     assigner.ok_or_else(|| {
         PgError::new("42501", format!("permission denied to assign task {task}"))
-            .detail("Its owners and roles with the privilege \"alter\" may assign it; a candidate may take it.")
+            .detail("Its owners and roles with the privilege \"alter\" may assign it; a candidate may take it, and pass it on if it is \"reassignable\".")
             .hint("The owner of its definition can grant the privilege with wf_grant.")
     })
 }
@@ -77,14 +80,16 @@ fn refuse_excluded(
     compiled: &Compiled,
     act: &Act,
     to: &Entry<'_>,
-    is_own: bool,
+    assigner: Assigner,
 ) -> Result<(), PgError> {
     let bookmark = &waiting.bookmark;
     let Some(exclusion) = Exclusion::of(&waiting.row, compiled, bookmark.id, &bookmark.node_id)? else { return Ok(()) };
     let who = Person::from(&act.by);
-    match is_own {
-        true => exclusion.require_answer(&who, waiting.lease.assignment.as_deref())?,
-        false => exclusion.require(&who)?,
+    match assigner {
+        Assigner::Operator => exclusion.require(&who)?,
+        Assigner::Candidate | Assigner::Colleague => {
+            exclusion.require_answer(&who, waiting.lease.assignment.as_deref())?;
+        }
     }
     exclusion.require_assignee(to)
 }

@@ -26,7 +26,7 @@ use crate::store::instances;
 use crate::store::instances::bookmarks::{self, Waiting};
 use crate::store::repair::pauses;
 use crate::store::tasks::leases::{self, Lease};
-use crate::store::tasks::{self, Answer};
+use crate::store::tasks::{self, Answer, Answerer};
 
 /// The member of the payload that holds the id of the task.
 const TASK: &str = "Task";
@@ -49,7 +49,7 @@ pub fn must_wait(context: &CallContext, waiting: &Waiting, compiled: &Compiled, 
 /// failed.
 pub fn store(context: &mut CallContext, waiting: &mut Waiting, answer: Answer<'_>, fault: Option<&Fault>) {
     let (id, now) = (context.new_id(), context.timestamp());
-    let Waiting { row, bookmark, lease, is_locked, act, .. } = waiting;
+    let Waiting { row, bookmark, lease, is_locked, act, in_place_of, .. } = waiting;
     let act = act.as_ref();
     let fault = fault.map(|fault| {
         json!({
@@ -76,7 +76,8 @@ pub fn store(context: &mut CallContext, waiting: &mut Waiting, answer: Answer<'_
     rows::write(|writer| {
         bookmarks::take(writer, bookmark, *is_locked, now);
         bookmarks::insert(writer, &kept, &Lease::default(), row, None, now);
-        tasks::close(writer, &bookmark.id, lease, answer, act.map(|act| &act.by), now);
+        let who = Answerer { by: act.map(|act| &act.by), in_place_of: in_place_of.as_deref() };
+        tasks::close(writer, &bookmark.id, lease, answer, who, now);
         journal::append(writer, &row.instance.id, seq, recorded.as_ref(), &[], now);
     });
     limits::wake_waiters(bookmarks::task_name(bookmark), lease);

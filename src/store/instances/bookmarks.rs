@@ -182,6 +182,8 @@ pub struct Waiting {
     pub by_time: bool,
     /// What someone does with it; `None`: the engine resumes it.
     pub act: Option<Act>,
+    /// The absent person in whose place a substitute answers its task, as rows name people.
+    pub in_place_of: Option<String>,
 }
 
 static HAS_DUE_ANSWER: Statement = Statement::new(
@@ -277,7 +279,18 @@ impl Waits {
             auto_complete: resumed.auto_complete,
             due_at: self.due_at.map(Into::into),
         };
-        Waiting { resumed, row, bookmark, kind, lease, is_locked, made_at: self.created_at, by_time: false, act: None }
+        Waiting {
+            resumed,
+            row,
+            bookmark,
+            kind,
+            lease,
+            is_locked,
+            made_at: self.created_at,
+            by_time: false,
+            act: None,
+            in_place_of: None,
+        }
     }
 }
 

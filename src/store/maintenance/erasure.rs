@@ -110,7 +110,7 @@ static FIND: Statement = Statement::new(
          i.started_actor = $2 OR k.keeps \
          OR i.finished_at IS NOT NULL AND strpos(concat(i.input, i.variables, i.output), $3) > 0 \
          OR EXISTS (SELECT FROM workflow.tasks t WHERE t.instance_id = i.id \
-                    AND (t.completed_actor = $2 OR t.assignee = $2 OR strpos(t.candidates::text, $3) > 0 \
+                    AND (t.completed_actor = $2 OR t.completed_for = $2 OR t.assignee = $2 OR strpos(concat(t.candidates, t.comments), $3) > 0 \
                          OR i.finished_at IS NOT NULL AND strpos(concat(t.payload, t.result), $3) > 0)) \
          OR EXISTS (SELECT FROM workflow.bookmarks b WHERE b.instance_id = i.id \
                     AND (b.assignee = $2 OR b.worker = $2 OR strpos(concat(b.candidates, b.metadata), $3) > 0)) \
@@ -144,9 +144,10 @@ static OF_INSTANCES: [(&str, Statement); 4] = [
         "tasks",
         "UPDATE workflow.tasks t SET \
              completed_actor = CASE t.completed_actor WHEN $2 THEN $3 ELSE t.completed_actor END, \
+             completed_for = CASE t.completed_for WHEN $2 THEN $3 ELSE t.completed_for END, \
              assignee = CASE t.assignee WHEN $2 THEN $3 ELSE t.assignee END, \
-             candidates = regexp_replace(t.candidates::text, $4, $5, 'g')::jsonb \
-         WHERE t.instance_id = ANY ($1) AND (t.completed_actor = $2 OR t.assignee = $2 OR t.candidates::text ~ $4)"
+             candidates = regexp_replace(t.candidates::text, $4, $5, 'g')::jsonb, comments = regexp_replace(t.comments::text, $4, $5, 'g')::jsonb \
+         WHERE t.instance_id = ANY ($1) AND (t.completed_actor = $2 OR t.completed_for = $2 OR t.assignee = $2 OR concat(t.candidates, t.comments) ~ $4)"
     ),
     replacing!(
         "tasks",
@@ -202,7 +203,7 @@ macro_rules! starts_own {
     };
 }
 
-static OF_OWNERS: [(&str, Statement); 4] = [
+static OF_OWNERS: [(&str, Statement); 5] = [
     replacing_some!(
         "dead_letters",
         "q",
@@ -216,6 +217,15 @@ static OF_OWNERS: [(&str, Statement); 4] = [
         "m",
         "answer = regexp_replace(u.answer::text, $4, $5, 'g')::jsonb",
         "(strpos(m.answer::text, $6) > 0 AND m.answer::text ~ $4) AND m.owner = ANY ($1)"
+    ),
+    // A pseudonym is nobody's substitute.
+    (
+        "substitutes",
+        Statement::new(
+            "DELETE FROM workflow.substitutes WHERE ctid = ANY (ARRAY( \
+                 SELECT s.ctid FROM workflow.substitutes s WHERE $2 IN (s.person, s.substitute) AND s.set_by = ANY ($1) LIMIT $7 FOR UPDATE SKIP LOCKED))",
+            &[Type::IntegerArray, Type::Text, Type::Text, Type::Text, Type::Text, Type::Text, Type::BigInt],
+        ),
     ),
     replacing_some!("triggers", "t", "made_actor = $3", concat!("t.made_actor = $2 AND ", starts_own!())),
     replacing_some!(

@@ -18,11 +18,11 @@ use crate::activity::{
 use crate::approval::{Approval, Rule, Verdict, Vote, Voter};
 use crate::bookmark::{NewBookmark, Resumed};
 use crate::execution::{EXPIRED, Execution, ForPeople, Outcomes, one_of};
-use workflow_expression::{Expression, ExpressionKind};
+use workflow_expression::Expression;
 use workflow_http::stimulus;
 use workflow_value::fault::Fault;
 use workflow_value::value::indexed::{MAX_INDEXED, check_indexed};
-use workflow_value::value::{as_bool, copy_or_null, instant_text, is_date_time, to_text};
+use workflow_value::value::{copy_or_null, instant_text, is_date_time, to_text};
 
 mod answers;
 mod voters;
@@ -94,6 +94,7 @@ inputs! {
     ESCALATE_TO: Value = InputDescriptor::new("escalateTo", "Object", "Who is asked then, written like \"by\".")
         .hint("json-editor")
         .checked(|value| voters::check(value, "escalateTo")),
+    REASSIGNABLE: bool = for_people::REASSIGNABLE,
 }
 
 outputs! {
@@ -101,7 +102,7 @@ outputs! {
     VOTES = OutputDescriptor::new(
         "votes",
         "Object",
-        "The votes: each with its voter (\"as\"), who gave it (\"by\"), when (\"at\"), what it says (\"vote\"), and the answer.",
+        "The votes: each with its voter (\"as\"), who gave it (\"by\"), for whom as a substitute (\"for\"), when (\"at\"), what it says (\"vote\"), and the answer.",
     ),
     DECIDED_BY = OutputDescriptor::new("decidedBy", "String", "What decided: votes or deadline."),
 }
@@ -140,12 +141,16 @@ impl Activity for Approve {
         Ok(excluded)
     }
 
+    fn is_reassignable(&self, inputs: &[Option<Expression>]) -> bool {
+        for_people::is_true(inputs, REASSIGNABLE)
+    }
+
     fn validate_answer(
         &self,
         inputs: &[Option<Expression>],
         answer: Option<&Value>,
     ) -> Result<Option<FailedAttempt>, Fault> {
-        answers::choice(answer, may_abstain(inputs)).map(|_| None)
+        answers::choice(answer, for_people::is_true(inputs, ABSTAIN)).map(|_| None)
     }
 
     fn resumed(&self, cx: &mut Execution<'_>, bookmark: &Resumed, input: Option<&Value>) -> Result<(), Fault> {
@@ -158,6 +163,7 @@ impl Activity for Approve {
             // An answer that waited for its owner's session was accepted by the version of that moment.
             choice: answers::choice(input, true)?,
             by: cx.answerer(),
+            in_place_of: cx.answered_for(bookmark.id),
             at: instant_text(cx.answered_at(bookmark.id)),
         };
         let voter = approval.asked_by(bookmark.id).ok_or_else(lost)?;
@@ -168,11 +174,6 @@ impl Activity for Approve {
 
 fn lost() -> Fault {
     Fault::new("XX001", "state of the approval does not exist")
-}
-
-fn may_abstain(inputs: &[Option<Expression>]) -> bool {
-    let given = inputs.get(ABSTAIN.index).and_then(Option::as_ref).map(|input| &input.kind);
-    matches!(given, Some(ExpressionKind::Literal(value)) if as_bool(value) == Ok(true))
 }
 
 /// The voters in one of the inputs.
@@ -323,7 +324,11 @@ fn decide(
             _ => cx.answer_to(vote.task),
         };
         let choice = vote.choice.name();
-        votes.push(json!({"as": voter.name, "by": vote.by, "at": vote.at, "vote": choice, "answer": answer}));
+        let mut said = json!({"as": voter.name, "by": vote.by, "at": vote.at, "vote": choice, "answer": answer});
+        if let Some(absent) = &vote.in_place_of {
+            said["for"] = Value::from(absent.as_str());
+        }
+        votes.push(said);
     }
     cx.end_tasks(approval.open_tasks(), outcome);
     cx.set_output(VOTES, Value::Array(votes))?;
@@ -355,7 +360,7 @@ impl Question {
         }
         let priority = i32::try_from(cx.get(PRIORITY)?)
             .map_err(|_| Fault::new("22003", "input \"priority\" is out of range for an integer"))?;
-        let form = answers::form(for_people::form(cx.peek(FORM))?, may_abstain(&node.inputs));
+        let form = answers::form(for_people::form(cx.peek(FORM))?, for_people::is_true(&node.inputs, ABSTAIN));
         let result_schema = for_people::result_schema(cx.peek(RESULT_SCHEMA))?;
         Ok(Self { name, payload, priority, form, result_schema, deadline })
     }

@@ -6,9 +6,10 @@ use serde_json::Value;
 use crate::activities::timing::{interval, read_instant};
 use crate::activity::{Excluded, Input, InputDescriptor};
 use crate::execution::{Execution, ForPeople, one_of};
+use workflow_expression::{Expression, ExpressionKind};
 use workflow_schema::Schema;
 use workflow_value::fault::{Fault, shorten};
-use workflow_value::value::{copy_or_null, is_date_time, parse_json, to_text};
+use workflow_value::value::{as_bool, copy_or_null, is_date_time, parse_json, to_text};
 
 /// Maximum number of candidates of one task.
 const MAX_CANDIDATES: usize = 100;
@@ -61,6 +62,19 @@ pub(super) const NOT: InputDescriptor = InputDescriptor::new(
 .hint("json-editor")
 .constant()
 .checked(|value| Excluded::read(value).map(drop));
+
+pub(super) const REASSIGNABLE: InputDescriptor = InputDescriptor::new(
+    "reassignable",
+    "Boolean",
+    "Whether the assignee, or without one a candidate, may assign it to somebody else.",
+)
+.constant();
+
+/// Whether a constant input is true.
+pub(super) fn is_true(inputs: &[Option<Expression>], input: Input<bool>) -> bool {
+    let given = inputs.get(input.index).and_then(Option::as_ref).map(|input| &input.kind);
+    matches!(given, Some(ExpressionKind::Literal(value)) if as_bool(value) == Ok(true))
+}
 
 /// The value of the input `assignee`; null is no assignee. 22023 if it is no name.
 pub(super) fn assignee(value: &Value) -> Result<Option<String>, Fault> {

@@ -32,6 +32,7 @@ inputs! {
     NOT: Value = for_people::NOT,
     ON_DEADLINE: Value = for_people::ON_DEADLINE,
     ESCALATE_TO: Value = for_people::ESCALATE_TO,
+    REASSIGNABLE: bool = for_people::REASSIGNABLE,
 }
 
 outputs! {
@@ -89,6 +90,10 @@ impl Activity for RunTask {
 
     fn excluded(&self, inputs: &[Option<Expression>]) -> Result<Vec<Excluded>, Fault> {
         Excluded::of_input(inputs.get(NOT.index).and_then(Option::as_ref))
+    }
+
+    fn is_reassignable(&self, inputs: &[Option<Expression>]) -> bool {
+        for_people::is_true(inputs, REASSIGNABLE)
     }
 
     fn resumed(&self, cx: &mut Execution<'_>, bookmark: &Resumed, input: Option<&Value>) -> Result<(), Fault> {

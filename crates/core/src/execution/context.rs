@@ -119,6 +119,11 @@ impl<'a> Execution<'a> {
         self.burst.host.answerer()
     }
 
+    /// In whose place a substitute gave that answer to a task, as [`answerer`](Self::answerer) names people.
+    pub fn answered_for(&mut self, task: Uuid) -> Option<String> {
+        self.burst.host.answered_for(task)
+    }
+
     /// When that answer to a task was given.
     pub fn answered_at(&mut self, task: Uuid) -> DateTime<Utc> {
         self.burst.host.answered_at(task)

@@ -23,6 +23,12 @@ impl Program {
         node.is_some_and(|node| node.activity.descriptor().waits == WaitKind::ForVotes)
     }
 
+    /// Whether those who are asked by a task of the activity at this path may assign it to others.
+    pub fn is_reassignable(&self, node_id: &str) -> bool {
+        let node = self.nodes.iter().find(|node| node.node_id == node_id);
+        node.is_some_and(|node| node.activity.is_reassignable(&node.inputs))
+    }
+
     /// Marks the nodes whose id is ambiguous.
     pub fn mark_shared_ids(&mut self) {
         let mut first: HashMap<&str, usize> = HashMap::with_capacity(self.nodes.len());

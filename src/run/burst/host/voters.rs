@@ -17,6 +17,7 @@ use crate::store::instances::InstanceRow;
 use crate::store::rights::members::{self, Member};
 use crate::store::rights::owners;
 use crate::store::tasks;
+use crate::store::tasks::assignments::Entry;
 
 /// The people of a burst whose program has tasks that exclude people.
 pub struct People {
@@ -28,17 +29,20 @@ pub struct People {
     is_start: bool,
     /// Whether the answer was given earlier, and is carried out now.
     is_kept: bool,
+    /// The absent person in whose place a substitute acts, as rows name people.
+    in_place_of: Option<String>,
 }
 
 impl People {
     /// Of a burst of this instance, with what someone did.
-    pub fn of(row: &InstanceRow, act: Option<&Act>) -> Self {
+    pub fn of(row: &InstanceRow, act: Option<&Act>, in_place_of: Option<&str>) -> Self {
         Self {
             instance: row.instance.id,
             start: Start::from(row),
             by: act.map(|act| act.by.clone()),
             is_start: act.is_some_and(|act| act.kind == ActKind::Start),
             is_kept: act.is_some_and(|act| act.is_recorded),
+            in_place_of: in_place_of.map(str::to_owned),
         }
     }
 
@@ -47,6 +51,12 @@ impl People {
         let by = self.by.as_ref()?;
         let role = || owners::by_id(i32::try_from(by.role).unwrap_or_default()).title();
         Some(by.actor.clone().unwrap_or_else(|| format!("{}{}", ForPeople::ROLE, role())))
+    }
+
+    /// In whose place a substitute answered this task.
+    pub fn answered_for(&self, task: Uuid) -> Option<String> {
+        let stored = if self.is_kept { tasks::completed_for(task) } else { None };
+        self.in_place_of.as_deref().or(stored.as_deref()).map(|entry| Entry::read(entry).title())
     }
 
     /// When a task was answered, if not in this burst.
@@ -76,6 +86,7 @@ impl People {
         if !votes.iter().all(is_given) {
             // The vote that this burst carries out has no row yet.
             busy.extend(self.by.as_ref().map(Person::from));
+            busy.extend(self.in_place_of.as_deref().map(Person::named));
         }
         busy.extend(given.iter().map(|(_, person)| person.clone()));
         let waits = |at: &usize| {

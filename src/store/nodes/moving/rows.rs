@@ -192,7 +192,7 @@ impl References {
                 let metadata = parse_json(metadata).unwrap_or_default();
                 bookmarks::login_in(&metadata).into_iter().for_each(|id| self.record_actor(id.cast_signed()));
             }
-            (b"assignee", Cell::Text(entry)) => self.owners.extend(named_role(entry)),
+            (b"assignee" | b"completed_for", Cell::Text(entry)) => self.owners.extend(named_role(entry)),
             (b"candidates", Cell::Jsonb(entries)) => {
                 let entries: Vec<String> = serde_json::from_str(entries).unwrap_or_default();
                 self.owners.extend(entries.iter().filter_map(|entry| named_role(entry)));

@@ -202,7 +202,7 @@ SET client_min_messages = error;
 SET workflow.max_nodes = 100;
 SET ROLE regress_ann;
 SELECT refusal(format('SELECT wf_complete_task(%L, %L)', task('role:regress_ann'), jsonb_build_object('approved', true, 'list', array_fill(0, '{80}'))));
-SELECT sub_status FROM wf_complete_task(task('role:regress_ann'), jsonb_build_object('approved', true, 'list', array_fill(0, '{10}')));
+SELECT sub_status FROM wf_complete_task(task('role:regress_ann'), jsonb_build_object('approved', true, 'list', array_fill(0, '{8}')));
 SET ROLE regress_cy;
 SELECT sub_status FROM wf_complete_task(task('role:regress_cy'), '{"approved": true, "why": "fine"}');
 RESET ROLE;

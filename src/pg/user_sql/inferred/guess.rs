@@ -43,29 +43,10 @@ pub fn types(statement: &str, parameters: usize) -> Vec<pg_sys::Oid> {
         if blamed.is_empty() {
             break;
         }
-        blamed.iter().for_each(|i| known[*i] = pg_sys::JSONBOID);
-        reduce_blame(&text, &mut known, &blamed, &error, &found);
+        blamed.into_iter().for_each(|i| known[i] = pg_sys::JSONBOID);
     }
     // SPI_prepare will raise the error.
     vec![pg_sys::JSONBOID; parameters]
-}
-
-/// Leaves the type of each blamed parameter to its context, unless the error then comes back: it blames all parameters
-/// without a type so far, and often only one of them caused it. `found` are the types before the error.
-fn reduce_blame(text: &CStr, known: &mut [pg_sys::Oid], blamed: &[usize], error: &PgError, found: &[pg_sys::Oid]) {
-    let reached = |found: &[pg_sys::Oid]| found.iter().filter(|kind| **kind != pg_sys::InvalidOid).count();
-    for i in blamed.iter().copied().filter(|_| blamed.len() > 1) {
-        known[i] = pg_sys::InvalidOid;
-        let (now, next) = analyze(text, known);
-        let Some(next) = next else { continue };
-        if next.is_never_an_incident() {
-            throw(next);
-        }
-        let (before, now) = (reached(found), reached(&now));
-        if now < before || now == before && next.message == error.message {
-            known[i] = pg_sys::JSONBOID;
-        }
-    }
 }
 
 /// The types that PostgreSQL infers before any error: 0 for a parameter that it has not reached, `unknown` for a

@@ -557,6 +557,7 @@ CREATE TABLE workflow.substitutes (
     person     text        NOT NULL,
     substitute text        NOT NULL,
     set_by     integer     NOT NULL,
+    is_by_person boolean   NOT NULL,
     starts_at  timestamptz NOT NULL,
     ends_at    timestamptz NOT NULL,
     CONSTRAINT substitutes_pkey PRIMARY KEY (person, substitute, set_by)
@@ -565,7 +566,8 @@ CREATE TABLE workflow.substitutes (
 COMMENT ON TABLE workflow.substitutes IS 'people who answer tasks in place of absent ones for a time';
 COMMENT ON COLUMN workflow.substitutes.person IS 'who is absent: a label or role: with an id of workflow.owners';
 COMMENT ON COLUMN workflow.substitutes.substitute IS 'who answers instead, in the same form';
-COMMENT ON COLUMN workflow.substitutes.set_by IS 'the role (workflow.owners) that set it; of a label: it counts for instances that this role may resume';
+COMMENT ON COLUMN workflow.substitutes.set_by IS 'the role (workflow.owners) that set it; of a label: it counts for instances that this role may resume, or alter if an operator set it';
+COMMENT ON COLUMN workflow.substitutes.is_by_person IS 'whether the person set it, not an operator';
 
 -- For whom does somebody answer?
 CREATE INDEX substitutes_substitute_idx ON workflow.substitutes (substitute);

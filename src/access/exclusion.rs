@@ -26,8 +26,8 @@ use crate::store::tasks::assignments::{Assignment, Entry};
 pub struct Exclusion {
     task: Uuid,
     people: Vec<ExcludedPerson>,
-    /// The person whose vote the task changes: nobody else may answer it.
-    reserved_for: Option<Person>,
+    /// Whose vote the task changes, and who gave it in this person's place: nobody else may answer it.
+    reserved_for: Vec<Person>,
 }
 
 /// A person excluded from a task.
@@ -86,14 +86,14 @@ impl Exclusion {
         }
         let instance = row.instance.id;
         let mut people = named(instance, &excluded, || person::starter_of(row));
-        let mut reserved_for = None;
+        let mut reserved_for = Vec::new();
         if excluded.contains(&Excluded::OtherVoters)
             && let Some(approval) = Approval::of_task(program, &row.instance, task)
         {
             let did = format!("has voted in \"{}\"", node.id);
             people.extend(people_of(instance, tasks::answered_of(&approval.tasks_of_others(task)), &did));
-            let own = approval.replaced_by(task).map(|own| voters(instance, &[own]));
-            reserved_for = own.and_then(|own| own.into_iter().next()).map(|(_, person)| person);
+            let own = approval.replaced_by(task).map(|own| voters(instance, &[own])).unwrap_or_default();
+            reserved_for.extend(own.into_iter().map(|(_, person)| person));
         }
         Ok(Some(Self { task, people, reserved_for }))
     }
@@ -111,7 +111,7 @@ impl Exclusion {
 
     /// Rejects an excluded person (42501).
     pub fn require(&self, who: &Person) -> Result<(), PgError> {
-        if let Some(voter) = self.reserved_for.as_ref().filter(|voter| !voter.is_same(who)) {
+        if let Some(voter) = self.reserved_for.first().filter(|_| self.is_for_another(who)) {
             return Err(PgError::new("42501", format!("task {} excludes {}", self.task, who.title()))
                 .detail(format!("It changes the vote of {}.", voter.title())));
         }
@@ -166,7 +166,12 @@ impl Exclusion {
 
     /// Whether a person is excluded.
     pub fn excludes(&self, who: &Person) -> bool {
-        self.find(who).is_some() || self.reserved_for.as_ref().is_some_and(|voter| !voter.is_same(who))
+        self.find(who).is_some() || self.is_for_another(who)
+    }
+
+    /// Whether the task changes a vote that this person has not given.
+    fn is_for_another(&self, who: &Person) -> bool {
+        !self.reserved_for.is_empty() && !self.reserved_for.iter().any(|voter| voter.is_same(who))
     }
 
     fn find(&self, who: &Person) -> Option<&ExcludedPerson> {

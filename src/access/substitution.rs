@@ -5,8 +5,8 @@
 //! - A role that may not answer a task may do so for an absent role that may, as a member of a group or by name. It gets
 //!   no other right by that. Nobody answers for a superuser what the superuser may do only as such.
 //! - An actor whom the task does not name answers for the absent person whom it names. Its role may do so anyway; the
-//!   record says for whom. Such a period counts for instances that the role which set it may resume: another application
-//!   can have people of the same names.
+//!   record says for whom. Such a period counts for instances that the role which set it may resume, or alter if that
+//!   was not the person: another application can have people of the same names.
 //!
 //! There are no chains: a substitute's substitute answers nothing of the first person. Neither of the two may be in
 //! `not` of the task, nor have voted in its approval.
@@ -16,6 +16,7 @@ use std::collections::HashSet;
 use pgrx::pg_sys::Oid;
 use uuid::Uuid;
 use workflow_engine::Bookmark;
+use workflow_engine::approval::{Approval, Rule};
 use workflow_engine::execution::ForPeople;
 
 use super::exclusion::Exclusion;
@@ -47,6 +48,39 @@ pub fn require_answer(
     now: Timestamp,
 ) -> Result<Option<String>, PgError> {
     let absent = stands_for(row, compiled, bookmark.id, assignment, now)?;
+    choose(row, compiled, bookmark, assignment, absent)
+}
+
+/// The same for a caller who resumes the bookmark of a task, which a role may do only in its own name.
+///
+/// # Errors
+/// As [`require_answer`].
+pub fn require_resume(
+    row: &InstanceRow,
+    compiled: &Compiled,
+    bookmark: &Bookmark,
+    assignment: Option<&Assignment>,
+    now: Timestamp,
+) -> Result<Option<String>, PgError> {
+    people::require_answer(row, compiled, bookmark.id, assignment)?;
+    let absent = match assignment.filter(|given| given.is_assigned()) {
+        Some(assignment) => absent_actors(Subject::of(row, compiled), assignment, now)?,
+        None => Vec::new(),
+    };
+    choose(row, compiled, bookmark, assignment, absent)
+}
+
+/// Rejects the caller, and absent people, whom the task excludes. Returns the first one of whom that is not so.
+fn choose(
+    row: &InstanceRow,
+    compiled: &Compiled,
+    bookmark: &Bookmark,
+    assignment: Option<&Assignment>,
+    absent: Vec<String>,
+) -> Result<Option<String>, PgError> {
+    if !absent.is_empty() {
+        refuse_with_own_vote(row, compiled, bookmark)?;
+    }
     let exclusion = Exclusion::of_bookmark(row, compiled, bookmark)?;
     let Some(exclusion) = exclusion else { return Ok(absent.into_iter().next()) };
     exclusion.require_answer(&Person::from(&person::current()?), assignment)?;
@@ -54,6 +88,27 @@ pub fn require_answer(
     let absent = absent.into_iter().nth(chosen);
     absent.as_deref().map(|person| exclusion.require_absent(person)).transpose()?;
     Ok(absent)
+}
+
+/// Rejects a substitute whom the same approval asks for a vote of its own if all must approve: one person has one vote,
+/// so nobody would be left for the other one (55000).
+fn refuse_with_own_vote(row: &InstanceRow, compiled: &Compiled, bookmark: &Bookmark) -> Result<(), PgError> {
+    let Some(approval) = Approval::of_task(&compiled.program, &row.instance, bookmark.id) else { return Ok(()) };
+    let actor = actor::of_call()?;
+    let is_caller = |name: &str| match name.strip_prefix(ForPeople::ROLE) {
+        Some(role_name) => role::name(role::current()).as_deref() == Some(role_name),
+        None => actor.as_deref() == Some(name),
+    };
+    if !matches!(approval.rule, Rule::All) {
+        return Ok(());
+    }
+    let is_open = |task: Option<Uuid>| task != Some(bookmark.id);
+    let own =
+        approval.voters.iter().find(|voter| voter.vote.is_none() && is_open(voter.task) && is_caller(&voter.name));
+    let Some(own) = own else { return Ok(()) };
+    Err(PgError::new("55000", format!("{} has a vote of its own in \"{}\"", own.name, bookmark.activity_id))
+        .detail("One person has one vote, as a substitute included.")
+        .hint("Give your own vote, and let another substitute or an operator answer this task."))
 }
 
 /// The absent people in whose place the caller would answer a task, as rows name people; none: it would answer in its
@@ -98,10 +153,17 @@ fn role_of(entry: &Entry<'_>) -> Option<Oid> {
     }
 }
 
+fn label_of(entry: Entry<'_>) -> Option<String> {
+    match entry {
+        Entry::Role(_) => None,
+        Entry::Label(name) => Some(name.to_owned()),
+    }
+}
+
 /// The roles, as rows name them, for which a role is the substitute now.
 fn absent_for(who: Oid, now: Timestamp) -> Vec<String> {
     let mut absent: Vec<String> =
-        substitutes::in_force(&names_of(who), now).into_iter().map(|(person, _)| person).collect();
+        substitutes::in_force(&names_of(who), None, now).into_iter().map(|absence| absence.person).collect();
     absent.dedup();
     absent
 }
@@ -134,28 +196,32 @@ fn absent_actors(subject: Subject<'_>, assignment: &Assignment, now: Timestamp) 
     if assignment.entries().any(names_caller) {
         return Ok(Vec::new());
     }
-    let mut absent = substitutes::in_force(&[actor], now);
-    absent.retain(|(person, set_by)| {
-        assignment.entries().any(|entry| entry == Entry::Label(person))
-            && set_by.role().is_some_and(|set_by| instance::permits(set_by, Operation::Resume, subject))
+    let named: Vec<String> = assignment.entries().filter_map(label_of).collect();
+    let mut absent = substitutes::in_force(&[actor], Some(&named), now);
+    absent.retain(|absence| {
+        let operation = if absence.is_by_person { Operation::Resume } else { Operation::Alter };
+        absence.set_by.role().is_some_and(|set_by| instance::permits(set_by, operation, subject))
     });
-    Ok(absent.into_iter().map(|(person, _)| person).collect())
+    Ok(absent.into_iter().map(|absence| absence.person).collect())
 }
 
 /// Rejects the caller unless it may set and remove substitutes of a person (42501): the person, and an operator. The
 /// operator of a role is who can grant that role; that of a person of an application is who may alter instances. A
 /// member does not appoint somebody in place of a whole group.
 ///
+/// Returns whether it is the person.
+///
 /// # Errors
 /// 55000 if the actor would outlive the transaction.
-pub fn require_set(person: &Entry<'_>) -> Result<(), PgError> {
+pub fn require_set(person: &Entry<'_>) -> Result<bool, PgError> {
     let who = role::current();
     let refused = |detail: &str| {
         Err(PgError::new("42501", format!("permission denied to set substitutes of {}", person.title())).detail(detail))
     };
     match person {
         Entry::Role(owner) => match owner.role() {
-            Some(role) if role == who && role::can_connect(role) || membership::administers(who, role) => Ok(()),
+            Some(role) if role == who && role::can_connect(role) => Ok(true),
+            Some(role) if membership::administers(who, role) => Ok(false),
             _ => refused("The role itself may do that if it can log in, and roles that can grant it to others."),
         },
         Entry::Label(name) => {
@@ -163,7 +229,7 @@ pub fn require_set(person: &Entry<'_>) -> Result<(), PgError> {
             let privilege = if is_person { Privilege::Resume } else { Privilege::Alter };
             let owners = owners::ids_of(&membership::groups(who));
             match role::is_superuser(who) || substitutes::have_privilege_anywhere(&owners, privilege.name()) {
-                true => Ok(()),
+                true => Ok(is_person),
                 false => refused(
                     "The person may do that, named by workflow.actor in a role with \"resume\" on a definition, and roles with \"alter\".",
                 ),

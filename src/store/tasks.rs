@@ -89,8 +89,9 @@ static OUTCOME: Statement = Statement::new(
 static COMPLETED_AT: Statement = Statement::new("SELECT completed_at FROM workflow.tasks WHERE id = $1", &[Type::Uuid]);
 static ADD_COMMENT: Statement = Statement::new(
     "UPDATE workflow.tasks SET comments = COALESCE(comments, '[]') || jsonb_build_array($2) \
-     WHERE id = $1 AND COALESCE(jsonb_array_length(comments), 0) < $3",
-    &[Type::Uuid, Type::Jsonb, Type::Integer],
+     WHERE id = $1 AND COALESCE(jsonb_array_length(comments), 0) < $3 \
+       AND COALESCE(pg_catalog.octet_length(comments::pg_catalog.text), 0) + pg_catalog.octet_length($2::pg_catalog.text) <= $4",
+    &[Type::Uuid, Type::Jsonb, Type::Integer, Type::Integer],
 );
 static COMPLETED_FOR: Statement =
     Statement::new("SELECT completed_for FROM workflow.tasks WHERE id = $1", &[Type::Uuid]);
@@ -209,10 +210,10 @@ pub fn needless(id: Uuid) -> Option<NeedlessTask> {
     })
 }
 
-/// Adds a comment to an open task whose instance is locked, unless the task has `most` comments already.
-pub fn add_comment(id: Uuid, comment: &Value, most: usize) -> bool {
-    let most = i32::try_from(most).unwrap_or(i32::MAX);
-    ADD_COMMENT.run(&[Arg::Uuid(&id), Arg::Json(comment), Arg::Integer(most)]) > 0
+/// Adds a comment to an open task whose instance is locked, unless the task would have more than `most` comments or
+/// `bytes` bytes of them.
+pub fn add_comment(id: Uuid, comment: &Value, most: i32, bytes: i32) -> bool {
+    ADD_COMMENT.run(&[Arg::Uuid(&id), Arg::Json(comment), Arg::Integer(most), Arg::Integer(bytes)]) > 0
 }
 
 /// In whose place a substitute answered a task, as rows name people.

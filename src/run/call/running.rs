@@ -60,6 +60,15 @@ pub fn any() -> bool {
     !CALL.running.borrow().is_empty()
 }
 
+/// Refuses a call that would outlive the workflow in whose SQL it is (55000): it would have the rights that somebody lent
+/// for one call.
+pub fn refuse_inside(function: &str) -> Result<(), PgError> {
+    match any() {
+        true => Err(PgError::new("55000", format!("{function} cannot be called by a workflow"))),
+        false => Ok(()),
+    }
+}
+
 /// The instances whose bursts are running. Each may be about to make a bookmark.
 pub fn bursts() -> Vec<Uuid> {
     let burst = |running: &Running| match running {

@@ -11,7 +11,7 @@ use workflow_engine::instance::SubStatus;
 use workflow_engine::journal::{ActKind, Identity};
 use workflow_engine::{Bookmark, execution};
 
-use crate::access::{self, Operation, exclusion, lending, people};
+use crate::access::{self, Operation, exclusion, lending, substitution};
 use crate::compiled::{self, Compiled};
 use crate::error;
 use crate::pg::PgError;
@@ -38,18 +38,21 @@ pub fn resume_by_id(
     missing_ok: bool,
     on_fault: OnFault,
 ) -> Result<Option<InstanceRow>, PgError> {
+    let (now, mut in_place_of) = (context.timestamp(), None);
     let may_resume = |waiting: &Waiting, compiled: &Compiled| {
-        let assignment = waiting.lease.assignment.as_deref();
-        match waiting.kind.is_task() {
-            true => people::require_answer(&waiting.row, compiled, bookmark, assignment)?,
-            false => access::instance::require(Operation::Resume, &waiting.row, compiled)?,
+        if waiting.kind.is_task() {
+            let assignment = waiting.lease.assignment.as_deref();
+            in_place_of = substitution::require_resume(&waiting.row, compiled, &waiting.bookmark, assignment, now)?;
+            return Ok(());
         }
+        access::instance::require(Operation::Resume, &waiting.row, compiled)?;
         refuse_deadline(waiting)?;
-        exclusion::require(&waiting.row, compiled, &waiting.bookmark, assignment)
+        exclusion::require(&waiting.row, compiled, &waiting.bookmark, None)
     };
     let Some((mut waiting, compiled)) = lock_named(context, bookmark, may_resume)? else {
         return if missing_ok { Ok(None) } else { Err(not_found::missing_error(Missing::Bookmark(bookmark))?) };
     };
+    waiting.in_place_of = in_place_of;
     pause::refuse(&waiting.row, &compiled)?;
     refuse_leased(context, &waiting, GIVE_TOKEN)?;
     let is_task = waiting.kind.is_task();

@@ -41,7 +41,7 @@ pub fn keep(predicate: Option<&Predicate>, options: &Options) -> Result<u64, PgE
         let (of, after) = &*BACKEND.keep_after.borrow();
         if *of == question { after.clone() } else { String::new() }
     };
-    if options.max_percent < 100 && after.is_empty() {
+    if options.max_percent < 100 {
         require_part(count_where(&stays, options.keyless)?, options.max_percent)?;
     }
     let mut removed = 0;

@@ -80,7 +80,7 @@ pub fn complete(
     result: Option<&Value>,
     on_fault: OnFault,
 ) -> Result<InstanceRow, PgError> {
-    let Some((mut waiting, compiled)) = lock_task(context, task, token.is_none())? else {
+    let Some((mut waiting, compiled)) = lock_task(context, task, true)? else {
         return completed_before(task, token, result);
     };
     match token {
@@ -206,16 +206,16 @@ pub fn fail(
 }
 
 /// Locks the instance of a task that the caller named, and requires the rights to work on the task. `None` if the task
-/// is not open. `is_named`: a person answers, perhaps in place of another one.
+/// is not open. `is_answer`: the caller answers it, perhaps in place of an absent person.
 fn lock_task(
     context: &mut CallContext,
     task: Uuid,
-    is_named: bool,
+    is_answer: bool,
 ) -> Result<Option<(Waiting, Rc<Compiled>)>, PgError> {
     let (now, mut in_place_of) = (context.timestamp(), None);
     let may_work = |waiting: &Waiting, compiled: &Compiled| {
         let (row, assignment) = (&waiting.row, waiting.lease.assignment.as_deref());
-        if is_named {
+        if is_answer {
             in_place_of = substitution::require_answer(row, compiled, &waiting.bookmark, assignment, now)?;
             return Ok(());
         }

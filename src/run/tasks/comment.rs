@@ -16,8 +16,9 @@ use crate::run::instances::not_found::{self, Missing};
 use crate::store::instances::bookmarks;
 use crate::store::tasks;
 
-/// Comments on one task.
-const MAX_COMMENTS: usize = 100;
+/// Comments on one task, and their bytes.
+const MAX_COMMENTS: i32 = 100;
+const MAX_BYTES: i32 = 256 * 1024;
 /// Characters of a comment.
 const MAX_TEXT: usize = 4_000;
 /// Attachments of one comment.
@@ -57,8 +58,9 @@ pub fn add(
     if !attachments.is_empty() {
         members.insert("attachments".to_owned(), Value::Array(attachments));
     }
-    if !tasks::add_comment(task, &Value::Object(members), MAX_COMMENTS) {
-        return Err(PgError::new("54000", format!("task {task} has {MAX_COMMENTS} comments already")));
+    if !tasks::add_comment(task, &Value::Object(members), MAX_COMMENTS, MAX_BYTES) {
+        return Err(PgError::new("54000", format!("task {task} has no room for another comment"))
+            .detail(format!("A task has at most {MAX_COMMENTS} comments, of {MAX_BYTES} bytes together.")));
     }
     Ok(())
 }

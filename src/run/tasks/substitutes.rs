@@ -8,6 +8,7 @@ use crate::error;
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, membership, role};
 use crate::run::CallContext;
+use crate::run::call::running;
 use crate::run::history::acts;
 use crate::store::rights::owners;
 use crate::store::tasks::assignments::{Entry, stored};
@@ -23,7 +24,8 @@ pub fn set(
 ) -> Result<(), PgError> {
     let (person, substitute) = (read(person, "person")?, read(substitute, "substitute")?);
     let (person_entry, substitute_entry) = (Entry::read(&person), Entry::read(&substitute));
-    substitution::require_set(&person_entry)?;
+    running::refuse_inside("wf_set_substitute")?;
+    let is_by_person = substitution::require_set(&person_entry)?;
     let starts_at = since.unwrap_or(context.timestamp());
     check_period(starts_at, until, context.timestamp())?;
     match (&person_entry, &substitute_entry) {
@@ -44,7 +46,8 @@ pub fn set(
             .hint("Name both as role:<name>, or none of them."));
         }
     }
-    let substitution = Substitution { person: &person, substitute: &substitute, starts_at, ends_at: until };
+    let substitution =
+        Substitution { person: &person, substitute: &substitute, is_by_person, starts_at, ends_at: until };
     substitutes::set(&substitution, owners::current_id(), context.timestamp());
     let at = |at: Timestamp| json!(chrono::DateTime::<chrono::Utc>::from(at));
     let (title, instead) = (person_entry.title(), substitute_entry.title());

@@ -7,9 +7,11 @@ use crate::pg::spi::{Arg, Statement, Timestamp, Type};
 use crate::store::rights::owners::{self, Owner};
 
 static SET: Statement = Statement::new(
-    "INSERT INTO workflow.substitutes (person, substitute, set_by, starts_at, ends_at) VALUES ($1, $2, $3, $4, $5) \
-     ON CONFLICT (person, substitute, set_by) DO UPDATE SET starts_at = EXCLUDED.starts_at, ends_at = EXCLUDED.ends_at",
-    &[Type::Text, Type::Text, Type::Integer, Type::Timestamp, Type::Timestamp],
+    "INSERT INTO workflow.substitutes (person, substitute, set_by, is_by_person, starts_at, ends_at) \
+     VALUES ($1, $2, $3, $4, $5, $6) \
+     ON CONFLICT (person, substitute, set_by) DO UPDATE \
+     SET is_by_person = EXCLUDED.is_by_person, starts_at = EXCLUDED.starts_at, ends_at = EXCLUDED.ends_at",
+    &[Type::Text, Type::Text, Type::Integer, Type::Boolean, Type::Timestamp, Type::Timestamp],
 );
 static REMOVE_ENDED: Statement = Statement::new(
     "DELETE FROM workflow.substitutes WHERE person = $1 AND ends_at <= $2",
@@ -20,9 +22,10 @@ static REMOVE: Statement = Statement::new(
     &[Type::TextArray, Type::TextArray, Type::IntegerArray],
 );
 static IN_FORCE: Statement = Statement::new(
-    "SELECT s.person, s.set_by FROM workflow.substitutes s \
-     WHERE s.substitute = ANY ($1) AND s.starts_at <= $2 AND s.ends_at > $2 ORDER BY s.person, s.set_by",
-    &[Type::TextArray, Type::Timestamp],
+    "SELECT s.person, s.set_by, s.is_by_person FROM workflow.substitutes s \
+     WHERE s.substitute = ANY ($1) AND s.starts_at <= $2 AND s.ends_at > $2 AND ($3 IS NULL OR s.person = ANY ($3)) \
+     ORDER BY s.person, s.set_by",
+    &[Type::TextArray, Type::Timestamp, Type::TextArray],
 );
 static HAVE_PRIVILEGE: Statement = Statement::new(
     "SELECT 1 WHERE EXISTS (SELECT FROM workflow.definitions d WHERE d.is_latest AND d.owner = ANY ($1)) \
@@ -37,6 +40,8 @@ pub struct Substitution<'a> {
     pub person: &'a str,
     /// Who answers instead.
     pub substitute: &'a str,
+    /// Whether the person has set it, not an operator.
+    pub is_by_person: bool,
     /// The first instant.
     pub starts_at: Timestamp,
     /// The instant at which it is over.
@@ -45,10 +50,11 @@ pub struct Substitution<'a> {
 
 /// Sets the period of a substitute, in place of the period that the same role has set for both. Removes what is over.
 pub fn set(substitution: &Substitution<'_>, set_by: i32, now: Timestamp) {
-    let Substitution { person, substitute, starts_at, ends_at } = *substitution;
+    let Substitution { person, substitute, is_by_person, starts_at, ends_at } = *substitution;
     REMOVE_ENDED.run(&[Arg::Text(person), Arg::Timestamp(now)]);
     let (starts_at, ends_at) = (Arg::Timestamp(starts_at), Arg::Timestamp(ends_at));
-    SET.run(&[Arg::Text(person), Arg::Text(substitute), Arg::Integer(set_by), starts_at, ends_at]);
+    let (set_by, is_by_person) = (Arg::Integer(set_by), Arg::Boolean(is_by_person));
+    SET.run(&[Arg::Text(person), Arg::Text(substitute), set_by, is_by_person, starts_at, ends_at]);
 }
 
 /// Removes the periods of a substitute, those that these owners have set or, without owners, all. Returns whether there
@@ -58,11 +64,23 @@ pub fn remove(person: &[String], substitute: &[String], set_by: Option<&[i32]>) 
     REMOVE.run(&[Arg::Texts(person), Arg::Texts(substitute), set_by]) > 0
 }
 
-/// Who is absent now and has this substitute, each with the role that set it. The texts are all names of one person.
-pub fn in_force(substitute: &[String], now: Timestamp) -> Vec<(String, Owner)> {
-    let args = [Arg::Texts(substitute), Arg::Timestamp(now)];
-    let found: Vec<(String, i32)> = IN_FORCE.rows(&args, |row| (row.get(), row.get()));
-    found.into_iter().map(|(person, set_by)| (person, owners::by_id(set_by))).collect()
+/// Somebody who is absent now.
+#[derive(Debug)]
+pub struct Absence {
+    /// Who is absent.
+    pub person: String,
+    /// The role that set the substitute.
+    pub set_by: Owner,
+    /// Whether the person has set it, not an operator.
+    pub is_by_person: bool,
+}
+
+/// Who is absent now and has this substitute, of these people or of all. The first texts are all names of one person.
+pub fn in_force(substitute: &[String], people: Option<&[String]>, now: Timestamp) -> Vec<Absence> {
+    let args = [Arg::Texts(substitute), Arg::Timestamp(now), people.map_or(Arg::Null, Arg::Texts)];
+    let found: Vec<(String, i32, bool)> = IN_FORCE.rows(&args, |row| (row.get(), row.get(), row.get()));
+    let absence = |(person, set_by, is_by_person)| Absence { person, set_by: owners::by_id(set_by), is_by_person };
+    found.into_iter().map(absence).collect()
 }
 
 /// Whether these owners have a privilege on any definition, as its owner or by a grant.

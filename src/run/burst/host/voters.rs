@@ -18,6 +18,7 @@ use crate::store::rights::members::{self, Member};
 use crate::store::rights::owners;
 use crate::store::tasks;
 use crate::store::tasks::assignments::Entry;
+use crate::store::tasks::leases;
 
 /// The people of a burst whose program has tasks that exclude people.
 pub struct People {
@@ -96,7 +97,11 @@ impl People {
         let waiting: Vec<usize> = (0..approval.voters.len()).filter(waits).collect();
         let mut known = BTreeMap::new();
         let asked = waiting.iter().filter_map(|at| {
-            let name = approval.voters[*at].name.strip_prefix(ForPeople::ROLE)?;
+            let voter = &approval.voters[*at];
+            let name = voter.name.strip_prefix(ForPeople::ROLE)?;
+            if voter.task.is_some_and(|task| is_for_others(task, &voter.name)) {
+                return None;
+            }
             let people = known.entry(name).or_insert_with(|| people_behind(name, &busy, waiting.len()));
             Some((*at, people.clone()?))
         });
@@ -109,6 +114,13 @@ impl People {
         let starter = || self.start.identity(login.map(u32::cast_signed));
         exclusion::named(self.instance, excluded, starter).into_iter().map(|excluded| excluded.person).collect()
     }
+}
+
+/// Whether an open vote has come to other people than the role that was asked: colleagues, whom an operator or the role
+/// itself has named.
+fn is_for_others(task: Uuid, name: &str) -> bool {
+    let Some(assignment) = leases::read(task).and_then(|held| held.lease.assignment) else { return false };
+    assignment.entries().any(|entry| entry.title() != name)
 }
 
 /// The login roles that can act as a role, each for one person who is not among the busy ones. As many as there are

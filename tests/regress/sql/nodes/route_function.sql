@@ -1,4 +1,5 @@
--- A function of a superuser decides which keys are here: NULL is no. It runs as the extension's owner, with pg_catalog alone.
+-- A function of a superuser decides which keys are here: NULL is no. It runs as the extension's owner, with pg_catalog, and no
+-- temporary relation takes the place of a catalog.
 \i tests/regress/include/route.sql
 RESET client_min_messages;
 \set SHOW_CONTEXT never
@@ -7,7 +8,7 @@ CREATE TABLE placed (key text PRIMARY KEY);
 INSERT INTO placed VALUES (:'there');
 CREATE FUNCTION is_placed(key text) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
-    IF current_setting('search_path') <> 'pg_catalog' OR current_user <> (SELECT pg_get_userbyid(extowner) FROM pg_extension WHERE extname = 'workflow') THEN
+    IF current_setting('search_path') <> 'pg_catalog, pg_temp' OR current_user <> (SELECT pg_get_userbyid(extowner) FROM pg_extension WHERE extname = 'workflow') THEN
         RAISE 'unexpected surroundings: %, %', current_setting('search_path'), current_user;
     END IF;
     RETURN NULLIF(EXISTS (SELECT FROM public.placed p WHERE p.key = is_placed.key), false);
@@ -17,6 +18,15 @@ SELECT outcome('wf_start(''event'', correlation_id => %L)', :'here'), outcome('w
 SET ROLE regress_route_plain;
 SELECT wf_publish_event('Nobody', correlation_id => :'here', keep_for => '0');
 SELECT started FROM wf_publish_event('Nobody', correlation_id => :'there', keep_for => '0');
+RESET ROLE;
+-- A function that names a catalog without its schema is not misled by the caller.
+CREATE FUNCTION is_in_catalog(key text) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RETURN EXISTS (SELECT FROM pg_class); END $$;
+SET workflow.route_check = 'public.is_in_catalog';
+SET ROLE regress_route_plain;
+CREATE FUNCTION pg_temp.who() RETURNS text LANGUAGE plpgsql AS $$ BEGIN RAISE 'called as %', current_user; END $$;
+CREATE TEMP VIEW pg_class AS SELECT pg_temp.who();
+SELECT started FROM wf_publish_event('Nobody', correlation_id => :'there', keep_for => '0');
+DROP VIEW pg_temp.pg_class;
 RESET ROLE;
 -- A function that is none.
 SET workflow.route_check = 'is_placed';

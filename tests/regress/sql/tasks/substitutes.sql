@@ -155,6 +155,32 @@ SELECT v ->> 'as' AS "as", v ->> 'by' AS by, v ->> 'for' AS for FROM workflow.in
 SELECT wf_start('board', correlation_id => 'B-2') FROM wf_set_actor('ada') \g /dev/null
 SELECT refusal(format('SELECT wf_complete_task(%L, %L) FROM wf_set_actor(%L)', task('B-2', 'ada'), 'true', 'dan'));
 
+-- Whoever resumes the bookmark of the task acts in the same way.
+SELECT wf_start('board', correlation_id => 'B-3') FROM wf_set_actor('eve') \g /dev/null
+SELECT task('B-3', 'ada') AS ada, task('B-3', 'bob') AS bob \gset
+SELECT sub_status FROM wf_set_actor('dan'), wf_resume(:'bob', 'true');
+SELECT refusal(format('SELECT wf_resume(%L, %L) FROM wf_set_actor(%L)', :'ada', 'true', 'bob'));
+SELECT actor, in_place_of FROM workflow.answers WHERE correlation_id = 'B-3';
+-- A substitute with a vote of its own would leave nobody for it.
+SELECT wf_set_substitute('ada', 'cleo', 'tomorrow') FROM wf_set_actor('ada');
+SELECT refusal(format('SELECT wf_complete_task(%L, %L) FROM wf_set_actor(%L)', :'ada', 'true', 'cleo'));
+-- What an operator sets counts for what this role may alter.
+\c - regress_author
+SELECT wf_grant('board', 'regress_cy', '{start,resume,read}') \g /dev/null
+\c - regress_cy
+SELECT wf_define('{"definitionId": "own", "root": {"type": "Event", "eventName": "e"}}') \g /dev/null
+SELECT wf_set_substitute('cleo', 'zoe', 'tomorrow');
+\c - regress_app
+SELECT task('B-3', 'cleo') AS cleo \gset
+SELECT sub_status FROM wf_set_actor('zoe'), wf_complete_task(:'cleo', 'true');
+SELECT actor, in_place_of FROM workflow.answers WHERE correlation_id = 'B-3' ORDER BY completed_at;
+-- A workflow of another role does not appoint substitutes of whoever starts it.
+\c - regress_author
+SELECT wf_define('{"definitionId": "appoints", "root": {"type": "SqlQuery", "query": "SELECT wf_set_substitute(''role:regress_ann'', ''role:regress_ben'', ''tomorrow'')"}}') \g /dev/null
+SELECT wf_grant('appoints', 'regress_ann', '{start}') \g /dev/null
+\c - regress_ann
+SELECT refusal($$SELECT wf_start('appoints')$$);
+
 -- An erasure of the actor removes its substitutions, and the pseudonym is in the answers.
 \c - postgres
 SET client_min_messages = error;

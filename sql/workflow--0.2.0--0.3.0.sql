@@ -726,7 +726,7 @@ COMMENT ON COLUMN workflow.answers.in_place_of IS 'the absent person in whose pl
 
 CREATE VIEW workflow.task_comments WITH (security_barrier) AS
 SELECT t.id AS task_id, t.instance_id, i.definition_id, t.correlation_id, c.number::integer AS number,
-       (c.entry OPERATOR(pg_catalog.->>) 'at')::timestamptz AS at, c.entry OPERATOR(pg_catalog.->>) 'role' AS role,
+       (c.entry OPERATOR(pg_catalog.->>) 'at')::pg_catalog.timestamptz AS at, c.entry OPERATOR(pg_catalog.->>) 'role' AS role,
        c.entry OPERATOR(pg_catalog.->>) 'actor' AS actor, c.entry OPERATOR(pg_catalog.->>) 'comment' AS comment,
        COALESCE(c.entry OPERATOR(pg_catalog.->) 'attachments', '[]'::jsonb) AS attachments
 FROM workflow.tasks t JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) t.instance_id

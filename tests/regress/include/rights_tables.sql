@@ -44,7 +44,7 @@ INSERT INTO workflow.schema_2 VALUES (1);
 -- No superuser lends its rights.
 INSERT INTO workflow.invoker_grants SELECT min(id), max(id) FROM workflow.owners;
 INSERT INTO workflow.accepted_owners SELECT min(id), max(id), false FROM workflow.owners;
-INSERT INTO workflow.substitutes SELECT 'ada', 'ben', min(id), now(), now() + interval '1 day' FROM workflow.owners;
+INSERT INTO workflow.substitutes SELECT 'ada', 'ben', min(id), true, now(), now() + interval '1 day' FROM workflow.owners;
 ALTER TABLE workflow.pending_usage DISABLE TRIGGER give_usage;
 INSERT INTO workflow.pending_usage VALUES (1, 1);
 ALTER TABLE workflow.imports DISABLE TRIGGER end_import;

@@ -31,7 +31,7 @@ SELECT wf_grant_events('reader');
 SELECT wf_grant_path('orders', 'reader');
 INSERT INTO workflow.invoker_grants SELECT min(id), max(id) FROM workflow.owners;
 INSERT INTO workflow.accepted_owners SELECT min(id), max(id), false FROM workflow.owners;
-INSERT INTO workflow.substitutes SELECT 'ada', 'ben', min(id), now(), now() + interval '1 day' FROM workflow.owners;
+INSERT INTO workflow.substitutes SELECT 'ada', 'ben', min(id), true, now(), now() + interval '1 day' FROM workflow.owners;
 SELECT wf_start('order', '{"secret": "ahem"}') FROM generate_series(1, 3);
 SELECT wf_claim_tasks('{Check}');
 SELECT wf_start('broken');

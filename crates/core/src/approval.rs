@@ -363,7 +363,7 @@ mod tests {
         let list = |items: usize| json!({"approved": true, "list": vec![0; items]});
         bounds.apply();
         let (two, eight) = (with(json!("all"), ".."), with(json!("all"), "........"));
-        let (fits, too_many) = (two.check_answer(&list(9)), two.check_answer(&list(10)));
+        let (fits, too_many) = (two.check_answer(&list(8)), two.check_answer(&list(9)));
         let (text, of_eight) = (two.check_answer(&json!("x".repeat(800))), eight.check_answer(&json!(true)));
         Bounds::default().apply();
         assert_eq!((fits, of_eight.map_err(|fault| fault.sqlstate)), (Ok(()), Err("54000".into())));

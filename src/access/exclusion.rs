@@ -26,7 +26,7 @@ use crate::store::tasks::assignments::{Assignment, Entry};
 pub struct Exclusion {
     task: Uuid,
     people: Vec<ExcludedPerson>,
-    /// Whose vote the task changes, and who gave it in this person's place: nobody else may answer it.
+    /// Whose vote the task changes, and who gave it in this person's place: only these may answer it.
     reserved_for: Vec<Person>,
 }
 

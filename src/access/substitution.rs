@@ -3,7 +3,7 @@
 //! A substitute is looked for only where the caller does not answer in its own name:
 //!
 //! - A role that may not answer a task may do so for an absent role that may, as a member of a group or by name. It gets
-//!   no other right by that. Nobody answers for a superuser what the superuser may do only as such.
+//!   no other right by that. What a superuser may answer only as a superuser, a substitute may not.
 //! - An actor whom the task does not name answers for the absent person whom it names. Its role may do so anyway; the
 //!   record says for whom. Such a period counts for instances that the role which set it may resume, or alter if that
 //!   was not the person: another application can have people of the same names.
@@ -91,7 +91,7 @@ fn choose(
 }
 
 /// Rejects a substitute whom the same approval asks for a vote of its own if all must approve: one person has one vote,
-/// so nobody would be left for the other one (55000).
+/// so no one would be left for the other vote (55000).
 fn refuse_with_own_vote(row: &InstanceRow, compiled: &Compiled, bookmark: &Bookmark) -> Result<(), PgError> {
     let Some(approval) = Approval::of_task(&compiled.program, &row.instance, bookmark.id) else { return Ok(()) };
     let actor = actor::of_call()?;

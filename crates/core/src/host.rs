@@ -98,7 +98,7 @@ pub trait Host {
         None
     }
 
-    /// In whose place a substitute gave that answer to a task. `None`: in nobody's.
+    /// In whose place a substitute gave that answer to a task. `None`: the person who gave it acted for itself.
     fn answered_for(&mut self, _task: Uuid) -> Option<String> {
         None
     }

@@ -26,7 +26,7 @@ const MAX_ATTACHMENTS: usize = 10;
 /// Characters of the name of an attachment, and of its URI.
 const MAX_NAME: usize = 200;
 const MAX_URI: usize = 2_000;
-/// Schemes with which a page would run what somebody else has written.
+/// Schemes with which a page would run what the author of a comment has written.
 const UNSAFE_SCHEMES: [&str; 3] = ["data", "javascript", "vbscript"];
 
 /// Adds a comment to an open task.

@@ -218,7 +218,7 @@ static OF_OWNERS: [(&str, Statement); 5] = [
         "answer = regexp_replace(u.answer::text, $4, $5, 'g')::jsonb",
         "(strpos(m.answer::text, $6) > 0 AND m.answer::text ~ $4) AND m.owner = ANY ($1)"
     ),
-    // A pseudonym is nobody's substitute.
+    // A pseudonym replaces no one.
     (
         "substitutes",
         Statement::new(

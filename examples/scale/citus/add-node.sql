@@ -2,8 +2,10 @@
 -- Citus gives it the roles, functions and settings that it has passed on, thus the guard, but no definitions and no grants of workflow.
 -- Afterwards shop.rebalance or shop.move_shard gives it shards.
 --
+-- The same call brings a drained node up to date that returns.
+--
 -- Tried on Citus 13.2.2: that a new node has the guard and no definitions. Not tried there: this procedure. Run by our tests with
--- stand-ins: everything in this file.
+-- stand-ins: everything in this file; the stand-in moves no shard while a node lacks a reference table, as Citus does.
 CREATE PROCEDURE shop.add_node(node_name text, node_port integer) LANGUAGE plpgsql AS $$
 DECLARE
     donor record;
@@ -11,6 +13,9 @@ BEGIN
     IF NOT EXISTS (SELECT FROM shop.nodes() AS n WHERE n.nodename = node_name AND n.nodeport = node_port) THEN
         RAISE EXCEPTION 'Citus has no active node "%:%"', node_name, node_port USING ERRCODE = '22023', HINT = 'Call citus_add_node.';
     END IF;
+    -- Citus gives a new node no copy of a reference table, and moves no shard before each node has one. The guard reads shop.home.
+    PERFORM replicate_reference_tables('block_writes');
+    COMMIT;
     -- Statements reach a node by a shard of shop.deployment. The fullest node gives one; its own route is its lowest shard.
     IF EXISTS (SELECT FROM shop.nodes() AS n WHERE n.nodename = node_name AND n.nodeport = node_port AND n.route IS NULL) THEN
         SELECT max(s.shardid) AS shard, n.nodename, n.nodeport INTO donor

@@ -31,6 +31,8 @@ INSERT INTO shop.wf_call (key, message, kind, name) VALUES ('A-2', 'bank-2', 'ev
 COMMIT"
 [ "$(ask "$calls")" = "$(ask "$calls")" ] || die "a repeated message has another answer"
 check
+ask "SELECT shop.trim_calls()" >/dev/null
+ask "CALL shop.repair()"
 
 # A shard moves to another node, and its order is paid there.
 shard=$(ask "SELECT get_shard_id_for_distribution_column('shop.orders', 'A-3'::text)")

@@ -3,8 +3,8 @@
 -- (citus_set_coordinator_host, shouldhaveshards = false).
 --
 -- Tried on Citus 13.2.2 with PostgreSQL 15.20: the distributed tables, the row trigger, ON CONFLICT, delegated functions, a guard that reads
--- a reference table. Not tried there: this text as a whole, and the isolation check. Run by our tests with stand-ins for Citus's functions
--- (tests/scenarios/nodes/citus_standin.sql): everything in this file.
+-- a reference table. Not tried there: this text as a whole, the isolation check, and the try-lock. Run by our tests with stand-ins for
+-- Citus's functions (tests/scenarios/nodes/citus_standin.sql): everything in this file.
 CREATE SCHEMA shop;
 CREATE TABLE shop.orders (order_id text PRIMARY KEY, amount numeric NOT NULL DEFAULT 0);
 CREATE TABLE shop.steps (order_id text NOT NULL, step text NOT NULL);
@@ -16,17 +16,24 @@ SELECT create_distributed_table('shop.orders', 'order_id', shard_count := 64);
 SELECT create_distributed_table('shop.steps', 'order_id', colocate_with := 'shop.orders');
 SELECT create_distributed_table('shop.wf_call', 'key', colocate_with := 'shop.orders');
 
--- The node group that may answer calls for a shard; NULL while the shard moves. Citus changes the placement of a shard on its own; only
--- shop.move_shard and shop.repair change its home. So a shard that Citus has moved alone is closed on both nodes.
-CREATE TABLE shop.home (shard bigint PRIMARY KEY, groupid integer);
+-- The node group that may answer calls for a shard; NULL while the shard moves, closed_by then being the number of the move. Citus changes the
+-- placement of a shard on its own; only shop.move_shard and shop.repair change its home. So a shard that Citus has moved alone is closed on
+-- both nodes, and one that Citus has split is closed until shop.repair.
+CREATE TABLE shop.home (shard bigint PRIMARY KEY, groupid integer, closed_by bigint);
 SELECT create_reference_table('shop.home');
 SELECT format('INSERT INTO shop.home (shard, groupid) VALUES %s', string_agg(format('(%s, %s)', shardid, groupid), ', '))
 FROM pg_dist_shard JOIN pg_dist_placement USING (shardid) WHERE logicalrelid = 'shop.orders'::regclass
 \gexec
 
+-- NULL has no shard; Citus would raise an error.
+CREATE FUNCTION shop.shard_of(key text) RETURNS bigint LANGUAGE sql AS $$
+    SELECT CASE WHEN key IS NOT NULL THEN pg_catalog.get_shard_id_for_distribution_column('shop.orders', key) END
+$$;
+
 -- The guard. It fails closed: both the placement and the home must be here. The shared lock keeps the shard here until the transaction ends;
--- a move takes it exclusively. A background worker waits for it only briefly (workflow.route_check). The rows are read after the lock, which
--- needs a new snapshot for each statement, hence READ COMMITTED.
+-- a move takes it exclusively. The guard does not wait for a move: a transaction that has locked rows of the shard would wait for the move's
+-- lock while the move waits for the rows, on two nodes, which Citus's deadlock detection does not see for advisory locks. The caller gets 40001
+-- and repeats. The rows are read after the lock, which needs a new snapshot for each statement, hence READ COMMITTED.
 CREATE FUNCTION shop.is_here(key text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     its_shard bigint := pg_catalog.get_shard_id_for_distribution_column('shop.orders', key);
@@ -38,7 +45,10 @@ BEGIN
     ELSIF current_setting('transaction_isolation') <> 'read committed' THEN
         RAISE EXCEPTION 'workflow functions on Citus need isolation level READ COMMITTED' USING ERRCODE = '0A000';
     END IF;
-    PERFORM pg_advisory_xact_lock_shared(its_shard);
+    IF NOT EXISTS (SELECT FROM shop.home AS h WHERE h.shard = its_shard AND h.groupid = this_group)
+       OR NOT pg_try_advisory_xact_lock_shared(its_shard) THEN
+        RETURN false;
+    END IF;
     RETURN EXISTS (SELECT FROM pg_catalog.pg_dist_placement AS p WHERE p.shardid = its_shard AND p.groupid = this_group)
        AND EXISTS (SELECT FROM shop.home AS h WHERE h.shard = its_shard AND h.groupid = this_group);
 END $$;

@@ -12,7 +12,8 @@ CREATE TABLE pg_catalog.pg_dist_node (
     nodeid integer PRIMARY KEY, groupid integer, nodename text, nodeport integer, noderole text DEFAULT 'primary', isactive boolean DEFAULT true,
     shouldhaveshards boolean DEFAULT true);
 CREATE TABLE pg_catalog.pg_dist_shard (logicalrelid regclass, shardid bigint, low integer, high integer);
-CREATE TABLE pg_catalog.pg_dist_placement (shardid bigint PRIMARY KEY, groupid integer);
+CREATE TABLE pg_catalog.pg_dist_placement (shardid bigint, groupid integer, PRIMARY KEY (shardid, groupid));
+CREATE TABLE pg_catalog.pg_dist_partition (logicalrelid regclass, partmethod "char", colocationid integer);
 INSERT INTO pg_catalog.pg_dist_local_group VALUES (:group);
 INSERT INTO pg_catalog.pg_dist_node VALUES (1, 1, :'first', 5432), (2, 2, :'second', 5432);
 CREATE TABLE standin.colocated (tab regclass, with_tab regclass, key text);
@@ -85,6 +86,15 @@ BEGIN
 END $$;
 CREATE CONSTRAINT TRIGGER prepare AFTER INSERT ON standin.participants DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION standin.prepare();
 
+-- A node does not pass on DDL, and rejects it unless it is told not to pass it on.
+CREATE FUNCTION standin.reject() RETURNS event_trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF (SELECT groupid FROM pg_dist_local_group) <> 0 AND coalesce(current_setting('citus.enable_ddl_propagation', true), '') <> 'off' THEN
+        RAISE 'operation is not allowed on this node';
+    END IF;
+END $$;
+CREATE EVENT TRIGGER reject ON ddl_command_start WHEN TAG IN ('GRANT', 'REVOKE') EXECUTE FUNCTION standin.reject();
+
 -- Metadata of tables. The shards of two tables that are created in the same order everywhere have the same numbers.
 CREATE SEQUENCE standin.shard START 102008;
 CREATE FUNCTION pg_catalog.create_distributed_table(tab regclass, key text, shard_count integer DEFAULT 32, colocate_with text DEFAULT 'default') RETURNS void LANGUAGE plpgsql AS $$
@@ -92,6 +102,9 @@ DECLARE
     shard bigint;
     size bigint := 4294967296 / shard_count;
 BEGIN
+    INSERT INTO pg_dist_partition
+    SELECT tab, 'h', CASE WHEN colocate_with IN ('default', 'none') THEN (SELECT count(DISTINCT p.colocationid) + 1 FROM pg_dist_partition AS p)
+                          ELSE (SELECT p.colocationid FROM pg_dist_partition AS p WHERE p.logicalrelid = colocate_with::regclass) END;
     INSERT INTO standin.colocated VALUES (tab, CASE WHEN colocate_with IN ('default', 'none') THEN tab ELSE colocate_with::regclass END, key);
     IF colocate_with IN ('default', 'none') THEN
         FOR i IN 0 .. shard_count - 1 LOOP
@@ -119,16 +132,40 @@ BEGIN
         format('INSERT INTO %1$s SELECT (jsonb_populate_record(NULL::%1$s, %2$L)).*', TG_RELID::regclass, to_jsonb(NEW)));
     RETURN NULL;
 END $$;
+-- The only reference table is shop.home. The second node has no copy before replicate_reference_tables; its own rows, from when the files
+-- were run on it, do not count.
 CREATE FUNCTION pg_catalog.create_reference_table(tab regclass) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    shard bigint := nextval('standin.shard');
 BEGIN
+    INSERT INTO pg_dist_partition SELECT tab, 'n', count(DISTINCT p.colocationid) + 1 FROM pg_dist_partition AS p;
+    INSERT INTO pg_dist_shard VALUES (tab, shard, NULL, NULL);
+    INSERT INTO pg_dist_placement VALUES (shard, 1);
     IF (SELECT groupid FROM pg_dist_local_group) = 0 THEN
-        EXECUTE format('CREATE TRIGGER a_forward AFTER UPDATE ON %s FOR EACH ROW EXECUTE FUNCTION standin.forward_home()', tab);
+        EXECUTE format('CREATE TRIGGER a_forward AFTER INSERT OR UPDATE ON %s FOR EACH ROW EXECUTE FUNCTION standin.forward_home()', tab);
     END IF;
 END $$;
+CREATE FUNCTION standin.without_reference() RETURNS SETOF integer LANGUAGE sql AS $$
+    SELECT n.groupid FROM pg_dist_node AS n
+    WHERE NOT EXISTS (SELECT FROM pg_dist_placement AS p JOIN pg_dist_shard AS s USING (shardid) WHERE s.low IS NULL AND p.groupid = n.groupid) $$;
 CREATE FUNCTION standin.forward_home() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM standin.on_node(n.groupid, format('UPDATE shop.home SET groupid = %L WHERE shard = %s', NEW.groupid, NEW.shard)) FROM pg_dist_node AS n ORDER BY n.groupid;
+    PERFORM standin.on_node(n.groupid, format('INSERT INTO shop.home SELECT * FROM jsonb_populate_record(NULL::shop.home, %L) '
+        'ON CONFLICT (shard) DO UPDATE SET groupid = excluded.groupid, closed_by = excluded.closed_by', to_jsonb(NEW)))
+    FROM pg_dist_node AS n WHERE n.groupid NOT IN (SELECT standin.without_reference()) ORDER BY n.groupid;
     RETURN NULL;
+END $$;
+CREATE FUNCTION pg_catalog.replicate_reference_tables(mode text) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    copied integer;
+    reference bigint := (SELECT s.shardid FROM pg_dist_shard AS s WHERE s.low IS NULL);
+BEGIN
+    FOR copied IN SELECT standin.without_reference() LOOP
+        PERFORM standin.on_node(copied, 'TRUNCATE shop.home');
+        PERFORM standin.on_node(copied, format('INSERT INTO shop.home SELECT * FROM jsonb_populate_recordset(NULL::shop.home, %L)', (SELECT jsonb_agg(to_jsonb(h)) FROM shop.home AS h)));
+        PERFORM standin.on_node(n.groupid, format('INSERT INTO pg_dist_placement VALUES (%s, %s)', reference, copied)) FROM pg_dist_node AS n ORDER BY n.groupid;
+        INSERT INTO pg_dist_placement VALUES (reference, copied);
+    END LOOP;
 END $$;
 CREATE FUNCTION pg_catalog.create_distributed_function(name regprocedure, distribution_arg_name text DEFAULT NULL, colocate_with text DEFAULT 'default', force_delegation boolean DEFAULT NULL) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -152,6 +189,7 @@ DECLARE
     of record;
     moved text;
 BEGIN
+    IF EXISTS (SELECT standin.without_reference()) THEN RAISE 'there are missing reference tables on some nodes'; END IF;
     IF source IS DISTINCT FROM (SELECT p.groupid FROM pg_dist_placement AS p WHERE p.shardid = shard) THEN RAISE 'shard % is not there', shard; END IF;
     FOR of IN SELECT c.tab, c.key FROM standin.colocated AS c JOIN pg_dist_shard AS s ON s.logicalrelid = c.with_tab WHERE s.shardid = shard ORDER BY c.tab::text LOOP
         moved := standin.on_node(source, format('WITH d AS (DELETE FROM %1$s WHERE get_shard_id_for_distribution_column(%1$L, %2$I) = %3$s RETURNING *) SELECT jsonb_agg(to_jsonb(d)) FROM d', of.tab, of.key, shard));
@@ -161,6 +199,19 @@ BEGIN
     END LOOP;
     PERFORM standin.on_node(n.groupid, format('UPDATE pg_dist_placement SET groupid = %s WHERE shardid = %s', target, shard)) FROM pg_dist_node AS n ORDER BY n.groupid;
     UPDATE pg_dist_placement SET groupid = target WHERE shardid = shard;
+END $$;
+
+-- Both parts stay on their node.
+CREATE FUNCTION pg_catalog.citus_split_shard_by_split_points(shard bigint, points text[], nodes integer[], mode text) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    split text := format('WITH parts AS (INSERT INTO pg_dist_shard SELECT s.logicalrelid, v.* FROM pg_dist_shard AS s '
+        'CROSS JOIN LATERAL (VALUES (%2$s, s.low, %4$s), (%3$s, %4$s + 1, s.high)) AS v WHERE s.shardid = %1$s RETURNING shardid), '
+        'placed AS (INSERT INTO pg_dist_placement SELECT r.shardid, p.groupid FROM parts AS r CROSS JOIN pg_dist_placement AS p WHERE p.shardid = %1$s), '
+        'gone AS (DELETE FROM pg_dist_shard WHERE shardid = %1$s), moved AS (DELETE FROM pg_dist_placement WHERE shardid = %1$s) SELECT count(*)::text FROM parts',
+        shard, nextval('standin.shard'), nextval('standin.shard'), points[1]);
+BEGIN
+    PERFORM standin.on_node(n.groupid, split) FROM pg_dist_node AS n ORDER BY n.groupid;
+    EXECUTE split;
 END $$;
 
 CREATE FUNCTION pg_catalog.run_command_on_workers(command text) RETURNS TABLE (nodename text, nodeport integer, success boolean, result text) LANGUAGE plpgsql SET search_path = public, pg_catalog AS $$
@@ -183,3 +234,23 @@ END $$;
 
 CREATE FUNCTION pg_catalog.citus_add_rebalance_strategy(name text, cost text, capacity text, allowed regproc, threshold real) RETURNS void LANGUAGE sql AS $$ INSERT INTO standin.strategies VALUES (name, allowed) $$;
 CREATE FUNCTION pg_catalog.citus_set_default_rebalance_strategy(name text) RETURNS void LANGUAGE sql AS $$ UPDATE standin.strategies AS s SET is_default = s.name = $1 $$;
+
+-- Moves what the default strategy allows, to the other node.
+CREATE FUNCTION pg_catalog.citus_drain_node(name text, port integer) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    strategy text := (SELECT s.allowed FROM standin.strategies AS s WHERE s.is_default);
+    moved record;
+    is_allowed boolean;
+BEGIN
+    UPDATE pg_dist_node SET shouldhaveshards = false WHERE nodename = name;
+    FOR moved IN
+        SELECT s.shardid, t.nodename, t.nodeport, t.nodeid
+        FROM pg_dist_shard AS s JOIN pg_dist_placement AS p USING (shardid) JOIN pg_dist_node AS n USING (groupid) JOIN pg_dist_node AS t ON t.groupid <> n.groupid
+        WHERE n.nodename = name AND s.low IS NOT NULL ORDER BY s.shardid
+    LOOP
+        EXECUTE format('SELECT %s($1, $2)', strategy) INTO is_allowed USING moved.shardid, moved.nodeid;
+        IF is_allowed THEN
+            PERFORM citus_move_shard_placement(moved.shardid, name, port, moved.nodename, moved.nodeport, 'block_writes');
+        END IF;
+    END LOOP;
+END $$;

@@ -13,6 +13,7 @@ AS $$
            -- Counts without contents.
            ('relation', 'health', 'SELECT', 'pg_monitor'),
            ('function', 'wf_check', 'EXECUTE', 'pg_monitor'),
+           ('function', 'wf_metrics', 'EXECUTE', 'pg_monitor'),
            ('function', '_check', 'EXECUTE', 'pg_monitor'),
            ('function', '_check_rights', 'EXECUTE', 'pg_monitor')
     UNION ALL

@@ -302,6 +302,169 @@ END;
 
 COMMENT ON FUNCTION wf_check() IS 'rows that break a rule, and rights that roles other than the owner should not have; without rows all is well';
 
+-- Only counts, for pg_monitor. Everything is read through indexes, and about 10,000 rows of a table at most: a larger number is
+-- returned as the number that was read, with the label "capped". The settings exclude plans that read whole tables, which PostgreSQL
+-- may choose while its statistics are outdated, and compiling the query, which takes longer than running it. A task is open while
+-- its bookmark exists.
+CREATE FUNCTION wf_metrics()
+RETURNS TABLE (name text, type text, help text, labels jsonb, value double precision)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET max_parallel_workers_per_gather = 0 SET jit = off
+AS $$
+    WITH RECURSIVE task_names AS (
+        -- The first name of the index on open tasks, and after each name the next one: one probe for each. Behind the 500th all others
+        -- count together.
+        (SELECT b.definition_owner AS owner, b.payload ->> 'TaskName' AS name, 1 AS number
+         FROM workflow.bookmarks b
+         WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask'
+         ORDER BY b.definition_owner, b.payload ->> 'TaskName' LIMIT 1)
+        UNION ALL
+        SELECT f.owner, f.name, n.number + 1
+        FROM task_names n CROSS JOIN LATERAL (
+            SELECT b.definition_owner AS owner, b.payload ->> 'TaskName' AS name
+            FROM workflow.bookmarks b
+            WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask'
+              AND (b.definition_owner, b.payload ->> 'TaskName') > (n.owner, n.name)
+            ORDER BY b.definition_owner, b.payload ->> 'TaskName' LIMIT 1) f
+        WHERE n.number <= 500
+    ), share AS (
+        -- What is read for each name, so that all of them together read about 10,000 rows.
+        SELECT greatest(100, 10000 / greatest(1, count(*))) AS rows FROM task_names
+    ), open_tasks AS (
+        SELECT n.name, c.count, c.oldest, c.count = (SELECT s.rows FROM share s) AS is_capped
+        FROM task_names n CROSS JOIN LATERAL (
+            SELECT count(*) AS count, min(t.created_at) AS oldest
+            FROM (SELECT b.created_at FROM workflow.bookmarks b
+                  WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask'
+                    AND b.definition_owner = n.owner AND b.payload ->> 'TaskName' = n.name
+                  LIMIT (SELECT s.rows FROM share s)) t) c
+        WHERE n.number <= 500
+        UNION ALL
+        SELECT 'other', c.count, c.oldest, c.count = (SELECT s.rows FROM share s)
+        FROM task_names n CROSS JOIN LATERAL (
+            SELECT count(*) AS count, min(t.created_at) AS oldest
+            FROM (SELECT b.created_at FROM workflow.bookmarks b
+                  WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask'
+                    AND (b.definition_owner, b.payload ->> 'TaskName') >= (n.owner, n.name)
+                  LIMIT (SELECT s.rows FROM share s)) t) c
+        WHERE n.number = 501
+    ), tasks AS (
+        SELECT o.name, sum(o.count)::double precision AS count, extract(epoch FROM now() - min(o.oldest))::double precision AS age,
+               bool_or(o.is_capped) AS is_capped
+        FROM open_tasks o GROUP BY o.name
+    ), limits AS (
+        SELECT CASE WHEN dense_rank() OVER (ORDER BY l.name) <= 500 THEN l.name ELSE 'other' END AS name, l.id, l.concurrency
+        FROM (SELECT k.name, k.id, k.concurrency FROM workflow.limits k ORDER BY k.name LIMIT 10000) l
+        WHERE l.concurrency IS NOT NULL
+    ), slots AS (
+        -- A slot is free when its task has ended, when another lease has its token, or when the lease has expired.
+        SELECT s.name, s.id, s.place, s.concurrency, count(b.id) AS held
+        FROM (SELECT l.name, l.id, l.concurrency, s.place, s.task, s.token
+              FROM limits l JOIN workflow.slots s ON s.limit_id = l.id AND s.place >= 'c' AND s.place < 'd' AND s.n <= l.concurrency
+              LIMIT 10000) s
+             LEFT JOIN workflow.bookmarks b ON b.id = s.task AND b.token = s.token AND b.lease_until > now()
+        GROUP BY s.name, s.id, s.place, s.concurrency
+    ), slots_of_names AS (
+        SELECT l.name, coalesce(sum(s.held), 0)::double precision AS held, count(*) FILTER (WHERE s.held >= s.concurrency)::double precision AS full_limits
+        FROM limits l LEFT JOIN slots s ON s.id = l.id
+        GROUP BY l.name
+    ), due_bookmarks AS (
+        -- Those of faulted and of paused instances wait for a retry or for the end of the pause, as the scheduler sees it.
+        SELECT count(*) FILTER (WHERE d.fires)::double precision AS count, min(d.due_at) FILTER (WHERE d.fires) AS oldest,
+               count(*) = 10000 AS is_capped
+        FROM (SELECT f.due_at, CASE WHEN i.paused_at IS NULL THEN i.sub_status <> 'Faulted' OR f.name = 'Workflow.RunTimeout'
+                                    ELSE EXISTS (SELECT FROM workflow.pauses p WHERE p.instance_id = i.id AND p.unpaused_at IS NOT NULL) END AS fires
+              FROM (SELECT b.due_at, b.name, b.instance_id FROM workflow.bookmarks b
+                    WHERE b.due_at <= now() ORDER BY b.due_at LIMIT 10000) f
+                   JOIN workflow.instances i ON i.id = f.instance_id) d
+    ), due_schedules AS (
+        SELECT count(*)::double precision AS count, min(t.next_fire_at) AS oldest, count(*) = 10000 AS is_capped
+        FROM (SELECT s.next_fire_at FROM workflow.triggers s
+              WHERE s.next_fire_at <= now() AND s.active ORDER BY s.next_fire_at LIMIT 10000) t
+    ), queue AS (
+        SELECT count(*)::double precision AS count, count(*) FILTER (WHERE q.attempts > 0)::double precision AS failing,
+               count(*) = 10000 AS is_capped
+        FROM (SELECT i.attempts FROM workflow.bookmark_queue i WHERE i.deferred_for IS NULL LIMIT 10000) q
+    ), dead_letters AS (
+        -- The latest ones: those that were replayed stay, so a smaller number may have been read.
+        SELECT count(*) FILTER (WHERE d.replayed_at IS NULL)::double precision AS count, count(*) = 10000 AS is_capped
+        FROM (SELECT l.replayed_at FROM workflow.dead_letters l ORDER BY l.dead_at DESC LIMIT 10000) d
+    ), incidents AS (
+        SELECT count(*)::double precision AS count, count(*) = 10000 AS is_capped
+        FROM (SELECT FROM workflow.incidents n WHERE n.resolved_at IS NULL LIMIT 10000) i
+    ), failed_schedules AS (
+        SELECT count(*) FILTER (WHERE t.attempts > 0 OR r.sub_status = 'Faulted')::double precision AS count, count(*) = 10000 AS is_capped
+        FROM (SELECT s.attempts, s.last_instance_id FROM workflow.triggers s WHERE s.schedule IS NOT NULL LIMIT 10000) t
+             LEFT JOIN workflow.instances r ON r.id = t.last_instance_id
+    ), workers AS (
+        SELECT w.worker, w.state, w.fired, w.failed, w.p99
+        FROM jsonb_to_recordset(workflow._worker_status()) AS w (worker text, database oid, state text, fired double precision,
+                                                                 failed double precision, p99 double precision)
+        WHERE w.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
+    ), measured AS (
+        SELECT 'workflow_task_open' AS name, jsonb_build_object('task', t.name) AS labels, t.count AS value, t.is_capped FROM tasks t
+        UNION ALL
+        SELECT 'workflow_task_oldest_age_seconds', jsonb_build_object('task', t.name), greatest(t.age, 0), t.is_capped FROM tasks t
+        UNION ALL
+        SELECT 'workflow_task_slots_held', jsonb_build_object('task', s.name), s.held, false FROM slots_of_names s
+        UNION ALL
+        SELECT 'workflow_task_limits_full', jsonb_build_object('task', s.name), s.full_limits, false FROM slots_of_names s
+        UNION ALL
+        SELECT 'workflow_due_bookmarks', '{}', b.count, b.is_capped FROM due_bookmarks b
+        UNION ALL
+        SELECT 'workflow_due_schedules', '{}', s.count, s.is_capped FROM due_schedules s
+        UNION ALL
+        SELECT 'workflow_oldest_due_age_seconds', '{}', coalesce(extract(epoch FROM now() - least(b.oldest, s.oldest)), 0)::double precision, false
+        FROM due_bookmarks b CROSS JOIN due_schedules s
+        UNION ALL
+        SELECT 'workflow_queued_stimuli', '{}', q.count, q.is_capped FROM queue q
+        UNION ALL
+        SELECT 'workflow_failing_stimuli', '{}', q.failing, q.is_capped FROM queue q
+        UNION ALL
+        SELECT 'workflow_dead_letters', '{}', d.count, d.is_capped FROM dead_letters d
+        UNION ALL
+        SELECT 'workflow_open_incidents', '{}', i.count, i.is_capped FROM incidents i
+        UNION ALL
+        SELECT 'workflow_failed_schedules', '{}', f.count, f.is_capped FROM failed_schedules f
+        UNION ALL
+        SELECT 'workflow_busy_executors', '{}', count(*) FILTER (WHERE w.worker = 'executor' AND w.state = 'firing')::double precision, false FROM workers w
+        UNION ALL
+        SELECT 'workflow_max_executors', '{}', current_setting('workflow.max_executors', true)::double precision, false
+        UNION ALL
+        SELECT 'workflow_lateness_p99_seconds', '{}', w.p99, false FROM workers w WHERE w.worker = 'scheduler'
+        UNION ALL
+        SELECT 'workflow_fires_total', '{}', coalesce(sum(w.fired), 0), false FROM workers w WHERE w.worker = 'scheduler'
+        UNION ALL
+        SELECT 'workflow_failed_fires_total', '{}', coalesce(sum(w.failed), 0), false FROM workers w WHERE w.worker = 'scheduler'
+    )
+    SELECT k.name, k.type, k.help, CASE WHEN m.is_capped THEN m.labels || '{"capped": "true"}' ELSE m.labels END, m.value
+    FROM (VALUES
+        (1, 'workflow_task_open', 'gauge', 'Open tasks.'),
+        (2, 'workflow_task_oldest_age_seconds', 'gauge', 'Age of the oldest open task.'),
+        (3, 'workflow_task_slots_held', 'gauge', 'Leases that count towards a limit of tasks held at a time.'),
+        (4, 'workflow_task_limits_full', 'gauge', 'Limits of tasks held at a time that are reached, counted for each value of their key.'),
+        (5, 'workflow_due_bookmarks', 'gauge', 'Timers, timeouts and retries that are due and have not fired.'),
+        (6, 'workflow_due_schedules', 'gauge', 'Schedules that are due and have not fired.'),
+        (7, 'workflow_oldest_due_age_seconds', 'gauge', 'Lateness of the bookmark or schedule that is due and has not fired for the longest time; 0 if there is none.'),
+        (8, 'workflow_queued_stimuli', 'gauge', 'Stored events and other stimuli that wait for an instance or for a delivery.'),
+        (9, 'workflow_failing_stimuli', 'gauge', 'Stored stimuli whose delivery has failed at least once.'),
+        (10, 'workflow_dead_letters', 'gauge', 'Dead letters that were not replayed.'),
+        (11, 'workflow_open_incidents', 'gauge', 'Incidents that are not resolved.'),
+        (12, 'workflow_failed_schedules', 'gauge', 'Schedules whose last run or last fire failed.'),
+        (13, 'workflow_busy_executors', 'gauge', 'Executors of this database that are firing.'),
+        (14, 'workflow_max_executors', 'gauge', 'The setting workflow.max_executors.'),
+        (15, 'workflow_lateness_p99_seconds', 'gauge', '99th percentile of the delay of fires since the start of the server.'),
+        (16, 'workflow_fires_total', 'counter', 'Fires by background workers since the start of the server.'),
+        (17, 'workflow_failed_fires_total', 'counter', 'Fires by background workers that failed since the start of the server.')
+    ) AS k (number, name, type, help)
+    JOIN measured m ON m.name = k.name
+    WHERE m.value IS NOT NULL
+    ORDER BY k.number, m.labels
+$$;
+
+COMMENT ON FUNCTION wf_metrics() IS 'numbers for monitoring systems: name, type (gauge or counter), help, labels and value of each; for pg_monitor';
+
 CREATE VIEW workflow.workers WITH (security_barrier) AS
 SELECT d.datname AS database, w.worker, w.pid, r.rolname AS role, w.state, w.fired, w.failed,
        pg_catalog.to_timestamp(w.oldest_due) AS oldest_due,

@@ -1147,10 +1147,10 @@ WHERE d.deleted_at IS NOT NULL AND d.id IN (SELECT m.id FROM workflow.my_definit
 
 COMMENT ON VIEW workflow.deleted_definitions IS 'deleted versions that still have instances, as far as the current role may read them';
 
-CREATE FUNCTION workflow._is_elsewhere(key text)
-RETURNS boolean LANGUAGE c STRICT AS 'MODULE_PATHNAME', 'wf_is_elsewhere';
+CREATE FUNCTION workflow._check_route()
+RETURNS TABLE (problem text, detail text) LANGUAGE c AS 'MODULE_PATHNAME', 'wf_check_route';
 
-COMMENT ON FUNCTION workflow._is_elsewhere(text) IS 'whether workflow.route_check gives a correlation id to another node, for wf_check';
+COMMENT ON FUNCTION workflow._check_route() IS 'keys that workflow.route_check gives to another node, for wf_check';
 
 CREATE OR REPLACE FUNCTION workflow._check()
 RETURNS TABLE (problem text, detail text)
@@ -1434,11 +1434,7 @@ AS $$
     FROM workflow.instances i
     WHERE NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = i.owner)
     UNION ALL
-    SELECT 'instances of a key that belongs to another node', format('%s: %s', k.key, k.instances)
-    FROM (SELECT i.correlation_id AS key, count(*) AS instances FROM workflow.instances i
-          WHERE i.correlation_id IS NOT NULL AND i.definition_id NOT IN ('Workflow.ScheduledCommand', 'Workflow.MigrateInstances')
-          GROUP BY i.correlation_id) k
-    WHERE workflow._is_elsewhere(k.key);
+    SELECT r.problem, r.detail FROM workflow._check_route() r WHERE current_setting('workflow.route_check', true) <> '';
 $$;
 
 CREATE FUNCTION wf_claim_tasks(names text[] DEFAULT NULL, worker text DEFAULT NULL, max integer DEFAULT 1, lease interval DEFAULT '5 min')

@@ -35,7 +35,7 @@ RETURNS bigint LANGUAGE c AS 'MODULE_PATHNAME', 'wf_keep_instances';
 COMMENT ON FUNCTION wf_keep_instances(regprocedure, integer, boolean, boolean, integer) IS
     'remove the instances whose correlation ids do not belong to this node, about max at a time; returns how many, 0 when none are left; dry_run counts all of them, and max_percent limits their part of all instances';
 
-CREATE FUNCTION workflow._is_elsewhere(key text)
-RETURNS boolean LANGUAGE c STRICT AS 'MODULE_PATHNAME', 'wf_is_elsewhere';
+CREATE FUNCTION workflow._check_route()
+RETURNS TABLE (problem text, detail text) LANGUAGE c AS 'MODULE_PATHNAME', 'wf_check_route';
 
-COMMENT ON FUNCTION workflow._is_elsewhere(text) IS 'whether workflow.route_check gives a correlation id to another node, for wf_check';
+COMMENT ON FUNCTION workflow._check_route() IS 'keys that workflow.route_check gives to another node, for wf_check';

@@ -282,11 +282,7 @@ AS $$
     FROM workflow.instances i
     WHERE NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = i.owner)
     UNION ALL
-    SELECT 'instances of a key that belongs to another node', format('%s: %s', k.key, k.instances)
-    FROM (SELECT i.correlation_id AS key, count(*) AS instances FROM workflow.instances i
-          WHERE i.correlation_id IS NOT NULL AND i.definition_id NOT IN ('Workflow.ScheduledCommand', 'Workflow.MigrateInstances')
-          GROUP BY i.correlation_id) k
-    WHERE workflow._is_elsewhere(k.key);
+    SELECT r.problem, r.detail FROM workflow._check_route() r WHERE current_setting('workflow.route_check', true) <> '';
 $$;
 
 COMMENT ON FUNCTION workflow._check() IS 'rows that break a rule, for wf_check';

@@ -8,9 +8,8 @@ use crate::pg::{Call, PgError, Returned, role};
 use crate::run::call::frame;
 use crate::run::history::acts;
 use crate::run::nodes::export::{self, Selection};
-use crate::run::nodes::{import, keep};
+use crate::run::nodes::{check, import, keep};
 use crate::store::nodes::partitions::{self, MAX_PARTITIONS};
-use crate::store::nodes::route;
 
 sql_functions! {
     wf_partition(key: Text, count: Integer) => partition;
@@ -20,7 +19,7 @@ sql_functions! {
     wf_import_instances(bundle: Byteas) => import_instances;
     wf_keep_instances(predicate: Regprocedure, max: Integer, keyless: Boolean, dry_run: Boolean, max_percent: Integer)
         => keep_instances;
-    wf_is_elsewhere(key: Text) => is_elsewhere;
+    wf_check_route() => check_route;
 }
 
 fn partition(call: &Call) -> Result<Returned, PgError> {
@@ -122,7 +121,9 @@ fn keep_instances(call: &Call) -> Result<Returned, PgError> {
 }
 
 /// For `wf_check`, as whose owner it runs: a user's function must not be called with another role's rights.
-fn is_elsewhere(call: &Call) -> Result<Returned, PgError> {
-    let key: String = call.required("key")?;
-    Ok(Returned::Boolean(route::is_elsewhere(&key)?))
+fn check_route(_: &Call) -> Result<Returned, PgError> {
+    let found = check::misplaced()?;
+    Ok(Returned::Rows(
+        found.into_iter().map(|(problem, detail)| vec![Returned::Text(problem), Returned::Text(detail)]).collect(),
+    ))
 }

@@ -13,6 +13,7 @@ use crate::run::call::running;
 use crate::store::nodes::moving::{self, Keyed};
 use crate::store::nodes::route::OF_NODE;
 
+pub mod check;
 pub mod export;
 pub mod import;
 pub mod keep;

@@ -23,16 +23,19 @@ pub struct Options {
     pub max: u64,
     /// Whether instances without a correlation id stay.
     pub keyless: bool,
-    /// The largest part of all instances that it may remove, in percent.
+    /// The largest part that it may remove, in percent: of the instances, and of the correlation ids with other rows.
     pub max_percent: u64,
 }
 
 /// Removes instances whose correlation id does not belong to this node, and everything else that belongs to such an id,
 /// until `max` instances are removed. Returns how many were. No workflow and no session is notified.
 ///
+/// It begins after the key with which the session's last call ended. That call may have been rolled back since, so keys
+/// before it are not known to be done: less than `max` is returned only after all keys.
+///
 /// # Errors
-/// 22004 if nothing decides which keys belong here, 54000 if more than `max_percent` of all instances would be removed by
-/// this call and those that continue it, 27000 if a trigger prevents the deletion of an instance.
+/// 22004 if nothing decides which keys belong here, 54000 if this call and those that continue it would remove more than
+/// `max_percent`, 27000 if a trigger prevents the deletion of an instance.
 pub fn keep(predicate: Option<&Predicate>, options: &Options) -> Result<u64, PgError> {
     begin("keep instances")?;
     let stays = kept_keys(predicate)?;
@@ -42,16 +45,23 @@ pub fn keep(predicate: Option<&Predicate>, options: &Options) -> Result<u64, PgE
         if *of == question { after.clone() } else { String::new() }
     };
     if options.max_percent < 100 {
-        require_part(count_where(&stays, options.keyless)?, options.max_percent)?;
+        require_part(&leaving_part(&stays, options.keyless)?, options)?;
     }
     let mut removed = 0;
-    let next = each_page(PAGE, after, |page| {
-        let gone: Vec<String> = page.into_iter().filter(|key| !stays(key)).collect();
-        removed += remove(lock_trees(|| roots(&moving::with_keys(&gone, &of_node()))), &stays)?;
-        moving::lock_keys(&gone);
-        MovedRows::Keys(&gone).delete();
-        Ok(removed < options.max)
-    })?;
+    let mut remove_after = |after: String| {
+        each_page(PAGE, after, |page| {
+            let gone: Vec<String> = page.into_iter().filter(|key| !stays(key)).collect();
+            removed += remove(lock_trees(|| roots(&moving::with_keys(&gone, &of_node()))), &stays)?;
+            moving::lock_keys(&gone);
+            MovedRows::Keys(&gone).delete();
+            Ok(removed < options.max)
+        })
+    };
+    let is_second_part = !after.is_empty();
+    let mut next = remove_after(after)?;
+    if next.is_none() && is_second_part {
+        next = remove_after(String::new())?;
+    }
     BACKEND.keep_after.replace((question, next.unwrap_or_default()));
     if !options.keyless && removed < options.max {
         let most = i64::try_from(options.max - removed).unwrap_or(i64::MAX);
@@ -72,7 +82,16 @@ pub fn keep(predicate: Option<&Predicate>, options: &Options) -> Result<u64, PgE
 /// 22004 if nothing decides which keys belong here.
 pub fn count(predicate: Option<&Predicate>, keyless: bool) -> Result<u64, PgError> {
     begin("keep instances")?;
-    count_where(&kept_keys(predicate)?, keyless)
+    Ok(leaving_part(&kept_keys(predicate)?, keyless)?.instances)
+}
+
+/// What would be removed.
+#[derive(Default)]
+struct LeavingPart {
+    instances: u64,
+    /// Correlation ids with rows that belong to no instance: those that leave, and all.
+    keys: u64,
+    all_keys: u64,
 }
 
 /// Whether a key stays. Keys that the guard admits belong here, whatever the function returns.
@@ -88,29 +107,41 @@ fn kept_keys(predicate: Option<&Predicate>) -> Result<impl Fn(&str) -> bool, PgE
     })
 }
 
-fn count_where(stays: &impl Fn(&str) -> bool, keyless: bool) -> Result<u64, PgError> {
-    let mut found = 0;
-    let mut add = |roots: Vec<Uuid>| found += leaving(by_tree(&moving::trees(&roots)), stays).len() as u64;
+fn leaving_part(stays: &impl Fn(&str) -> bool, keyless: bool) -> Result<LeavingPart, PgError> {
+    let mut part = LeavingPart::default();
+    let count = |roots: Vec<Uuid>| leaving(by_tree(&moving::trees(&roots)), stays).len() as u64;
     each_page(PAGE, String::new(), |page| {
-        let gone: Vec<String> = page.into_iter().filter(|key| !stays(key)).collect();
-        add(roots(&moving::with_keys(&gone, &of_node())));
+        let gone: Vec<String> = page.iter().filter(|key| !stays(key)).cloned().collect();
+        part.instances += count(roots(&moving::with_keys(&gone, &of_node())));
+        part.keys += moving::with_rows(&gone).len() as u64;
+        part.all_keys += moving::with_rows(&page).len() as u64;
         Ok(true)
     })?;
     if !keyless {
-        add(moving::keyless_roots(&of_node(), i64::MAX));
+        part.instances += count(moving::keyless_roots(&of_node(), i64::MAX));
     }
-    Ok(found)
+    Ok(part)
 }
 
-/// Rejects the removal of more than a part of all instances, which a wrong function or a wrong list of partitions asks
-/// for.
-fn require_part(leaves: u64, max_percent: u64) -> Result<(), PgError> {
-    let all = moving::count(&of_node());
-    if leaves.saturating_mul(100) <= all.saturating_mul(max_percent) {
+/// Rejects the removal of more than a part of what is here, which a wrong function or a wrong list of partitions asks
+/// for. Rows without an instance count as well, by their correlation ids, since some ids have no others. Instances
+/// without an id count only if they may be removed.
+fn require_part(part: &LeavingPart, options: &Options) -> Result<(), PgError> {
+    let exceeds = |leaving: u64, all: u64| leaving.saturating_mul(100) > all.saturating_mul(options.max_percent);
+    let (all, keyless) = moving::counts(&of_node());
+    let all = if options.keyless { all.saturating_sub(keyless) } else { all };
+    let what = if exceeds(part.instances, all) {
+        format!("{} of {all} workflow instances would be removed", part.instances)
+    } else if exceeds(part.keys, part.all_keys) {
+        format!(
+            "stored events, messages or schedules of {} of {} correlation ids would be removed",
+            part.keys, part.all_keys
+        )
+    } else {
         return Ok(());
-    }
-    Err(PgError::new("54000", format!("{leaves} of {all} workflow instances would be removed"))
-        .detail(format!("The argument \"max_percent\" permits {max_percent} percent."))
+    };
+    Err(PgError::new("54000", what)
+        .detail(format!("The argument \"max_percent\" permits {} percent.", options.max_percent))
         .hint("Check with dry_run => true which keys belong to this node. After a split, pass max_percent => 100."))
 }
 

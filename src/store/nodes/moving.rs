@@ -17,15 +17,15 @@ mod rows;
 
 pub use rows::{Contents, MovedRows, References, arrived, is_known, unpack};
 
-// Each part returns up to `limit` of its own, so the first `limit` of all are among these. Stored stimuli and dead
-// letters have no index for this, and are read completely.
+// Each part returns up to `limit` of its own, so the first `limit` of all are among these. They are the keys of the rows
+// that move: see `rows.rs`.
 static LIVE_KEYS: Statement = Statement::new(
     "(SELECT DISTINCT i.correlation_id FROM workflow.instances i WHERE i.correlation_id IS NOT NULL AND i.correlation_id > $1 \
          AND i.definition_id <> ALL ($3) ORDER BY 1 LIMIT $2) \
-     UNION (SELECT DISTINCT q.correlation_id FROM workflow.bookmark_queue q WHERE q.correlation_id > $1 ORDER BY 1 LIMIT $2) \
-     UNION (SELECT DISTINCT q.correlation_id FROM workflow.dead_letters q WHERE q.correlation_id > $1 ORDER BY 1 LIMIT $2) \
+     UNION (SELECT DISTINCT q.correlation_id FROM workflow.bookmark_queue q WHERE q.correlation_id > $1 AND q.instance_id IS NULL ORDER BY 1 LIMIT $2) \
+     UNION (SELECT DISTINCT q.correlation_id FROM workflow.dead_letters q WHERE q.correlation_id > $1 AND q.instance_id IS NULL ORDER BY 1 LIMIT $2) \
      UNION (SELECT DISTINCT m.key FROM workflow.messages m WHERE m.key > $1 ORDER BY 1 LIMIT $2) \
-     UNION (SELECT DISTINCT t.correlation_id FROM workflow.triggers t WHERE t.correlation_id > $1 ORDER BY 1 LIMIT $2) \
+     UNION (SELECT DISTINCT t.correlation_id FROM workflow.triggers t WHERE t.correlation_id > $1 AND t.schedule_name IS NOT NULL ORDER BY 1 LIMIT $2) \
      ORDER BY 1 LIMIT $2",
     &[Type::Text, Type::BigInt, Type::TextArray],
 );
@@ -33,6 +33,21 @@ static LIVE_KEYS: Statement = Statement::new(
 /// Correlation ids of this node after the given one, in order.
 pub fn keys(after: &str, limit: i64, not_of: &[String]) -> Vec<String> {
     LIVE_KEYS.rows(&[Arg::Text(after), Arg::BigInt(limit), Arg::Texts(not_of)], |row| row.get())
+}
+
+static WITH_ROWS: Statement = Statement::new(
+    "SELECT k.key FROM unnest($1) AS k (key) \
+     WHERE EXISTS (SELECT FROM workflow.bookmark_queue q WHERE q.correlation_id = k.key AND q.instance_id IS NULL) \
+        OR EXISTS (SELECT FROM workflow.dead_letters d WHERE d.correlation_id = k.key AND d.instance_id IS NULL) \
+        OR EXISTS (SELECT FROM workflow.messages m WHERE m.key = k.key) \
+        OR EXISTS (SELECT FROM workflow.triggers t WHERE t.correlation_id = k.key AND t.schedule_name IS NOT NULL) \
+     ORDER BY 1",
+    &[Type::TextArray],
+);
+
+/// Those of these keys that have rows that belong to no instance: stored stimuli, dead letters, messages, schedules.
+pub fn with_rows(keys: &[String]) -> Vec<String> {
+    WITH_ROWS.rows(&[Arg::Texts(keys)], |row| row.get())
 }
 
 /// Whether the parent of an instance `i` is not on this node. A subquery for a single value is never hashed: that would
@@ -57,13 +72,27 @@ pub fn keyless_roots(not_of: &[String], limit: i64) -> Vec<Uuid> {
     KEYLESS_ROOTS.rows(&[Arg::Texts(not_of), Arg::BigInt(limit)], |row| row.get())
 }
 
-static COUNT: Statement =
-    Statement::new("SELECT count(*) FROM workflow.instances i WHERE i.definition_id <> ALL ($1)", &[Type::TextArray]);
+static COUNT: [Statement; 2] = [
+    Statement::new("SELECT count(*) FROM workflow.instances i WHERE i.definition_id <> ALL ($1)", &[Type::TextArray]),
+    Statement::new(
+        concat!(
+            "WITH RECURSIVE keyless (id) AS ( \
+                 SELECT i.id FROM workflow.instances i WHERE i.correlation_id IS NULL AND i.definition_id <> ALL ($1) AND ",
+            is_root!(),
+            " UNION SELECT c.id FROM keyless k JOIN workflow.instances c ON c.parent_instance_id = k.id) \
+             SELECT count(*) FROM keyless"
+        ),
+        &[Type::TextArray],
+    ),
+];
 
-/// The number of instances, excluding these definitions.
-pub fn count(not_of: &[String]) -> u64 {
-    let counted: Option<i64> = COUNT.first(&[Arg::Texts(not_of)], |row| row.get());
-    counted.unwrap_or_default().unsigned_abs()
+/// The number of instances, excluding these definitions: of all trees, and of trees whose root has no correlation id.
+pub fn counts(not_of: &[String]) -> (u64, u64) {
+    let count = |statement: &'static Statement| {
+        let counted: Option<i64> = statement.first(&[Arg::Texts(not_of)], |row| row.get());
+        counted.unwrap_or_default().unsigned_abs()
+    };
+    (count(&COUNT[0]), count(&COUNT[1]))
 }
 
 static CHILDREN: Statement = Statement::new(

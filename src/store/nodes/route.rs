@@ -10,6 +10,7 @@
 //!
 //! The key of an instance is its correlation id. A child without one has the key of its parent.
 
+use std::cell::Cell;
 use std::ffi::CStr;
 
 use uuid::Uuid;
@@ -80,11 +81,17 @@ pub fn admits(key: Option<&str>) -> bool {
     ask(&check, key, Some(Wait::Skip)).unwrap_or_else(|error| throw(error)).is_ok()
 }
 
-/// Whether a key belongs to another node, without waiting. `false` for a key that is being moved. The answer does not
-/// hold: no lock is kept.
-pub fn is_elsewhere(key: &str) -> Result<bool, PgError> {
-    let Some(check) = guc::route_check() else { return Ok(false) };
-    Ok(ask(&check, key, None)?.is_err())
+/// Whether a key belongs to another node, without waiting long. `None` if the function would wait: the key is being
+/// moved. The answer does not hold: no lock is kept.
+///
+/// # Errors
+/// The errors of the function.
+pub fn is_elsewhere(key: &str) -> Result<Option<bool>, PgError> {
+    Ok(match guc::route_check() {
+        None => Some(false),
+        Some(RouteCheck::Partitions) => Some(ask_partitions(key, None).is_err()),
+        Some(RouteCheck::Function(name)) => admits_soon(&named(&name)?, key, false)?.map(|is_here| !is_here),
+    })
 }
 
 /// Whether a key belongs here, after waiting for a move of its partition that is in progress. The answer holds until
@@ -105,10 +112,7 @@ fn is_of_node(definition_id: &str) -> bool {
 /// `None` it neither waits nor keeps the key here: a key that is being moved counts as here until the move commits.
 fn ask(check: &RouteCheck, key: &str, wait: Option<Wait>) -> Result<Result<(), Refusal>, PgError> {
     let RouteCheck::Function(name) = check else { return Ok(ask_partitions(key, wait)) };
-    let predicate = Predicate::named(name).map_err(|error| {
-        let detail = format!("The setting workflow.route_check names it. {}", error.detail.unwrap_or_default());
-        PgError { detail: Some(detail.trim_end().to_owned()), ..error }
-    })?;
+    let predicate = named(name)?;
     let is_here = match wait {
         Some(Wait::Block) => Some(user_sql::admits(&predicate, key)),
         Some(Wait::Skip) => admits_soon(&predicate, key, true)?,
@@ -122,8 +126,20 @@ fn ask(check: &RouteCheck, key: &str, wait: Option<Wait>) -> Result<Result<(), R
     })
 }
 
-/// Calls a user's function without waiting long, whatever it does. `None` if it would. The locks that it has taken are
-/// kept if `keeps`; in a subtransaction, so that they can be released.
+/// The function that `workflow.route_check` names.
+fn named(name: &str) -> Result<Predicate, PgError> {
+    Predicate::named(name).map_err(|error| {
+        let detail = format!("The setting workflow.route_check names it. {}", error.detail.unwrap_or_default());
+        PgError { detail: Some(detail.trim_end().to_owned()), ..error }
+    })
+}
+
+/// Calls a user's function without waiting long. `None` if it would wait. The locks that it has taken are kept if
+/// `keeps`; in a subtransaction, so that they can be released.
+///
+/// PL/pgSQL can catch the cancellation by name (`query_canceled`). The answer of a function that did so counts as a
+/// wait, because it may have been made without the lock. If it continues to wait after that, only termination of the
+/// session ends it, as with any function that catches cancellations.
 fn admits_soon(predicate: &Predicate, key: &str, keeps: bool) -> Result<Option<bool>, PgError> {
     let ask = || {
         let (deadline, waits) = (Deadline::arm(LONGEST_CHECK), ShortWaits::of(SHORTEST_WAIT));
@@ -134,8 +150,13 @@ fn admits_soon(predicate: &Predicate, key: &str, keeps: bool) -> Result<Option<b
         interrupt::check();
         is_here
     };
-    match subtransaction_if(ask, |_| keeps) {
-        Ok(is_here) => Ok(Some(is_here)),
+    let has_passed = Cell::new(false);
+    let is_kept = |_: &bool| {
+        has_passed.set(deadline::has_passed());
+        keeps && !has_passed.get()
+    };
+    match subtransaction_if(ask, is_kept) {
+        Ok(is_here) => Ok((!has_passed.get()).then_some(is_here)),
         Err(error) if error.sqlstate == "55P03" => Ok(None),
         Err(error) if error.sqlstate == "57014" && deadline::has_passed() => Ok(None),
         Err(error) => Err(error),

@@ -45,11 +45,24 @@ SELECT wf_publish_event('Nobody', correlation_id => :'there');
 ALTER FUNCTION is_placed OWNER TO CURRENT_USER;
 CREATE OR REPLACE FUNCTION is_placed(key text) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE 'no placement'; END $$;
 SELECT wf_publish_event('Nobody', correlation_id => :'there');
+-- wf_check reports a function that fails, and one that does not exist.
+SELECT * FROM wf_check();
+SET workflow.route_check = 'public.no_such';
+SELECT * FROM wf_check();
+SET workflow.route_check = 'public.is_placed';
 -- A function that would never end: due work passes over the key, and a claim skips it.
 CREATE OR REPLACE FUNCTION is_placed(key text) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(86400); RETURN true; END $$;
 SELECT count(*) FROM wf_claim_tasks('{check}', max => 1);
--- wf_check neither waits nor keeps a lock.
-SELECT count(*) FROM wf_check();
+-- wf_check neither waits nor keeps a lock: the time for all keys together has a bound.
+SELECT * FROM wf_check();
+-- The answer of a function that catches the cancellation does not count.
+CREATE OR REPLACE FUNCTION is_placed(key text) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_sleep(86400);
+EXCEPTION WHEN query_canceled THEN RETURN true;
+END $$;
+SELECT count(*) FROM wf_claim_tasks('{check}', max => 1);
+SELECT * FROM wf_check();
 -- Not set, all keys are here.
 SET workflow.route_check = '';
 SELECT outcome('wf_start(''event'', correlation_id => %L)', :'here'), outcome('wf_start(''event'', correlation_id => %L)', :'there'), outcome('wf_start(''event'', correlation_id => %L)', NULL);

@@ -885,11 +885,11 @@ COMMENT ON COLUMN workflow.worker_grants.name IS 'NULL: tasks of any name';
 COMMENT ON COLUMN workflow.worker_grants.in_force IS 'whether it has an effect: the grantor exists, and may manage the definition if there is one';
 COMMENT ON COLUMN workflow.worker_grants.accepted IS 'whether the role accepts tasks of the owner of the definition, or without a definition of the grantor; if not, only wf_claim_task claims them';
 
-CREATE FUNCTION wf_set_role(role name, actor text DEFAULT NULL)
+CREATE FUNCTION wf_set_role(role name, actor text DEFAULT NULL, groups text[] DEFAULT NULL)
 RETURNS void LANGUAGE c AS 'MODULE_PATHNAME', 'wf_set_role';
 
-COMMENT ON FUNCTION wf_set_role(name, text) IS
-    'take a role until the transaction ends, as SET LOCAL ROLE does, but so that no SQL in the transaction can leave it; with an actor, act for that person';
+COMMENT ON FUNCTION wf_set_role(name, text, text[]) IS
+    'take a role until the transaction ends, as SET LOCAL ROLE does, but so that no SQL in the transaction can leave it; with an actor, act for that person; with groups, answer only tasks for that person and these groups';
 
 CREATE FUNCTION wf_erase(correlation_id text DEFAULT NULL, actor text DEFAULT NULL, pseudonym text DEFAULT NULL, force boolean DEFAULT false, max integer DEFAULT 1000)
 RETURNS TABLE (table_name text, erased bigint, kept bigint) LANGUAGE c AS 'MODULE_PATHNAME', 'wf_erase';

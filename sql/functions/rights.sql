@@ -4,11 +4,11 @@ RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_set_owner';
 COMMENT ON FUNCTION wf_set_owner(text, text, name) IS
     'give a definition, an instance, a schedule or an activity type to another role; false if the role already owns it';
 
-CREATE FUNCTION wf_set_role(role name, actor text DEFAULT NULL)
+CREATE FUNCTION wf_set_role(role name, actor text DEFAULT NULL, groups text[] DEFAULT NULL)
 RETURNS void LANGUAGE c AS 'MODULE_PATHNAME', 'wf_set_role';
 
-COMMENT ON FUNCTION wf_set_role(name, text) IS
-    'take a role until the transaction ends, as SET LOCAL ROLE does, but so that no SQL in the transaction can leave it; with an actor, act for that person';
+COMMENT ON FUNCTION wf_set_role(name, text, text[]) IS
+    'take a role until the transaction ends, as SET LOCAL ROLE does, but so that no SQL in the transaction can leave it; with an actor, act for that person; with groups, answer only tasks for that person and these groups';
 
 CREATE FUNCTION wf_set_actor(actor text)
 RETURNS text LANGUAGE sql

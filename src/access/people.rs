@@ -2,7 +2,8 @@
 //!
 //! Such a task is answered by its assignee and its candidates, and by no other role; operators override it with a
 //! separate call and a reason. A role as assignee or candidate means its members. A label means a person whom only the
-//! application knows: any role that may resume the instance can act for such people.
+//! application knows: any role that may resume the instance can act for such people. If the session vouches for the
+//! actor and its groups, it acts only for these.
 
 use pgrx::pg_sys::Oid;
 use uuid::Uuid;
@@ -13,7 +14,7 @@ use super::instance::{self, Subject};
 use super::{Operation, denied, is_member, substitution, work};
 use crate::clock;
 use crate::compiled::{self, Compiled};
-use crate::pg::{PgError, role};
+use crate::pg::{PgError, actor, role};
 use crate::store::instances::InstanceRow;
 use crate::store::instances::bookmarks;
 use crate::store::rights::owners::Owner;
@@ -24,7 +25,7 @@ use crate::store::tasks::leases;
 pub fn acts_for(who: Oid, entry: &Entry<'_>, may_resume: bool) -> bool {
     match entry {
         Entry::Role(owner) => is_member(who, owner),
-        Entry::Label(_) => may_resume,
+        Entry::Label(label) => may_resume && actor::acts_for(label),
     }
 }
 
@@ -122,7 +123,9 @@ pub fn assigner(
             role::name(who).is_some_and(|name| to.strip_prefix(ForPeople::ROLE) == Some(&name))
                 && given.candidates().any(|candidate| acts_for(&candidate))
         }
-        Some(to) => given.candidates().any(|candidate| candidate == Entry::Label(to) && acts_for(&candidate)),
+        Some(to) => given
+            .candidates()
+            .any(|candidate| (candidate == Entry::Label(to) || actor::is_vouched_for(to)) && acts_for(&candidate)),
     };
     if may {
         return Some(Assigner::Candidate);

@@ -13,7 +13,7 @@ use crate::store::rights::owners;
 crate::pg::symbols::sql_functions! {
     wf_set_owner(kind: Text, id: Text, role: Name) => set_owner;
     wf_make_owner(role: Name) => make_owner;
-    wf_set_role(role: Name, actor: Text) => set_role;
+    wf_set_role(role: Name, actor: Text, groups: Texts) => set_role;
     wf_adopt_database(dry_run: Boolean, overdue: Text, owners: Jsonb) => adopt_database;
 }
 
@@ -34,7 +34,8 @@ fn set_owner(call: &Call) -> Result<Returned, PgError> {
 fn set_role(call: &Call) -> Result<Returned, PgError> {
     session::refuse_parallel();
     let actor: Option<String> = call.arg("actor");
-    boundary::enter(role::required(&call.required_name("role")?)?, actor.as_deref())?;
+    let groups = call.texts("groups")?;
+    boundary::enter(role::required(&call.required_name("role")?)?, actor.as_deref(), groups)?;
     Ok(Returned::Null)
 }
 

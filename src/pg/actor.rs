@@ -40,18 +40,19 @@ pub fn of_call() -> Result<Option<String>, PgError> {
         .hint("Use SET LOCAL workflow.actor, or wf_set_actor in the FROM clause of the statement."))
 }
 
-/// Sets the actor for all calls until the transaction ends.
+/// Sets the actor for all calls until the transaction ends, and the groups that the session vouches for.
 ///
 /// # Errors
 /// 42501 unless `session`, the role that vouches for the actor, may set the setting; 22023 if the name is invalid.
-pub fn fix(actor: &str, session: pg_sys::Oid) -> Result<(), PgError> {
+pub fn fix(actor: &str, groups: Option<Vec<String>>, session: pg_sys::Oid) -> Result<(), PgError> {
     if !may_be_set_by(session) {
         return Err(PgError::new("42501", "permission denied to set parameter \"workflow.actor\"")
             .hint("A superuser can run GRANT SET ON PARAMETER workflow.actor TO the role of the session."));
     }
     guc::check_actor(actor)
         .map_err(|reason| PgError::new("22023", "invalid value for argument \"actor\"").detail(reason))?;
-    TRANSACTION.borrow_mut().actor = Some(actor.to_owned());
+    let transaction = &mut *TRANSACTION.borrow_mut();
+    (transaction.actor, transaction.groups) = (Some(actor.to_owned()), groups);
     Ok(())
 }
 
@@ -65,6 +66,31 @@ pub fn may_be_set_by(role: pg_sys::Oid) -> bool {
 /// The actor that [`fix`] set, if any.
 pub fn fixed() -> Option<String> {
     TRANSACTION.borrow().actor.clone()
+}
+
+/// The groups of this actor, if the session vouches for them.
+pub fn groups() -> Option<Vec<String>> {
+    TRANSACTION.borrow().groups.clone()
+}
+
+/// The prefix of the name of a group as an assignee or candidate.
+const GROUP: &str = "group:";
+
+/// Whether the actor may act for an assignee or candidate whom only the application knows: always, unless the session
+/// vouches for the actor's groups. Then the actor answers for nobody but itself and these groups.
+pub fn acts_for(label: &str) -> bool {
+    let transaction = TRANSACTION.borrow();
+    match (&transaction.groups, label.strip_prefix(GROUP)) {
+        (None, _) => true,
+        (Some(groups), Some(group)) => groups.iter().any(|known| known == group),
+        (Some(_), None) => transaction.actor.as_deref() == Some(label),
+    }
+}
+
+/// Whether a name is that of an actor for whose groups the session vouches.
+pub fn is_vouched_for(name: &str) -> bool {
+    let transaction = TRANSACTION.borrow();
+    transaction.groups.is_some() && transaction.actor.as_deref() == Some(name)
 }
 
 /// Whether the value of the setting ends with the transaction, or with the function that sets it.

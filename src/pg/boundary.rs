@@ -36,8 +36,8 @@ pub fn around<R>(body: impl FnOnce() -> R) -> R {
     outcome.unwrap_or_else(|error| throw(error))
 }
 
-/// Makes `role` the current role, inside the boundary, until the transaction ends. A given actor applies to all calls
-/// until then.
+/// Makes `role` the current role, inside the boundary, until the transaction ends. A given actor, with its groups,
+/// applies to all calls until then.
 ///
 /// The current user and the security context outlive the statement that calls this: PostgreSQL restores them only after
 /// `SECURITY DEFINER` functions, where it has changed them itself, and on abort. So deferred triggers, holdable
@@ -45,9 +45,9 @@ pub fn around<R>(body: impl FnOnce() -> R) -> R {
 ///
 /// # Errors
 /// 25P01 outside a transaction block; 25000 in a parallel operation; 42501 if the session may not become the role, may
-/// not leave the current one, or may not set `workflow.actor`; 55000 if PostgreSQL or the extension would restore the
-/// previous role before the transaction ends.
-pub fn enter(role: Oid, actor: Option<&str>) -> Result<(), PgError> {
+/// not leave the current one, or may not set `workflow.actor`; 22023 if there are groups without an actor; 55000 if
+/// PostgreSQL or the extension would restore the previous role before the transaction ends.
+pub fn enter(role: Oid, actor: Option<&str>, groups: Option<Vec<String>>) -> Result<(), PgError> {
     refuse_outside_block()?;
     // As in the setting, an empty name is none.
     let actor = actor.map(str::trim).filter(|actor| !actor.is_empty());
@@ -56,18 +56,21 @@ pub fn enter(role: Oid, actor: Option<&str>) -> Result<(), PgError> {
         if entered.role != role {
             return Err(cannot_leave(entered.role));
         }
-        return match actor {
-            Some(actor) if actor::fixed().as_deref() != Some(actor) => {
-                Err(PgError::new("42501", "cannot change the actor before the transaction ends"))
-            }
-            _ => Ok(()),
-        };
+        let changes_actor = actor.is_some_and(|actor| actor::fixed().as_deref() != Some(actor));
+        if changes_actor || groups.is_some() && actor::groups() != groups {
+            let what = if changes_actor { "the actor" } else { "the groups of the actor" };
+            return Err(PgError::new("42501", format!("cannot change {what} before the transaction ends")));
+        }
+        return Ok(());
+    }
+    if groups.is_some() && actor.is_none() {
+        return Err(PgError::new("22023", "groups must be those of an actor"));
     }
     refuse_inside_function()?;
     refuse_unless_granted(role)?;
     if let Some(actor) = actor {
         // SAFETY: reads the backend's state.
-        actor::fix(actor, unsafe { raw::GetSessionUserId() })?;
+        actor::fix(actor, groups, unsafe { raw::GetSessionUserId() })?;
     }
     // SAFETY: the role exists; `transaction_ends` gives the session's user back.
     unsafe {
@@ -157,7 +160,9 @@ pub(super) fn subtransaction_ends(
         pg_sys::SubXactEvent::SUBXACT_EVENT_COMMIT_SUB => {
             transaction.entered = Some(Entered { subtransaction: parent, ..entered });
         }
-        pg_sys::SubXactEvent::SUBXACT_EVENT_ABORT_SUB => (transaction.entered, transaction.actor) = (None, None),
+        pg_sys::SubXactEvent::SUBXACT_EVENT_ABORT_SUB => {
+            (transaction.entered, transaction.actor, transaction.groups) = (None, None, None);
+        }
         _ => {}
     }
 }

@@ -84,13 +84,16 @@ pub(super) struct Transaction {
     pub(super) entered: Option<Entered>,
     /// The actor that holds until its end.
     pub(super) actor: Option<String>,
+    /// The groups of this actor, if the program that set it vouches for them.
+    pub(super) groups: Option<Vec<String>>,
     pub(super) tids: KnownTids,
     /// Whether it commits, once it ends.
     pub(super) commits: Option<bool>,
 }
 
 impl Transaction {
-    pub(super) const NEW: Self = Self { entered: None, actor: None, tids: KnownTids::NONE, commits: None };
+    pub(super) const NEW: Self =
+        Self { entered: None, actor: None, groups: None, tids: KnownTids::NONE, commits: None };
 }
 
 /// Call: what is running now, the outermost call and the calls inside it.

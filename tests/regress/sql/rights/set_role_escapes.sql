@@ -123,8 +123,8 @@ SET standard_conforming_strings = off;
 SET alice.note = 'left';
 PREPARE next AS SELECT alice.escape('next request');
 DECLARE next CURSOR WITH HOLD FOR SELECT 1;
-CREATE FUNCTION pg_temp.wf_set_role(name, text DEFAULT NULL) RETURNS void LANGUAGE sql AS $$ SELECT alice.escape('next request') $$;
-CREATE FUNCTION alice.wf_set_role(name, text DEFAULT NULL) RETURNS void LANGUAGE sql AS $$ SELECT alice.escape('next request') $$;
+CREATE FUNCTION pg_temp.wf_set_role(name, text DEFAULT NULL, text[] DEFAULT NULL) RETURNS void LANGUAGE sql AS $$ SELECT alice.escape('next request') $$;
+CREATE FUNCTION alice.wf_set_role(name, text DEFAULT NULL, text[] DEFAULT NULL) RETURNS void LANGUAGE sql AS $$ SELECT alice.escape('next request') $$;
 CREATE TEMPORARY TABLE pg_class (oid int);
 CREATE TEMPORARY SEQUENCE left_over;
 SELECT nextval('left_over');
@@ -133,7 +133,7 @@ SELECT pg_advisory_lock(1);
 COMMIT;
 SELECT count(*) AS prepared FROM pg_prepared_statements;
 SELECT current_setting('search_path') AS path, (SELECT count(*) FROM pg_cursors) AS cursors, pg_listening_channels() AS channel,
-       (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()) AS locks, to_regprocedure('wf_set_role(name,text)') AS found;
+       (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()) AS locks, to_regprocedure('wf_set_role(name,text,text[])') AS found;
 RESET ALL;
 DEALLOCATE ALL;
 CLOSE ALL;
@@ -142,7 +142,7 @@ DISCARD TEMP;
 DISCARD SEQUENCES;
 SELECT pg_catalog.pg_advisory_unlock_all();
 SELECT current_setting('search_path') AS path, (SELECT count(*) FROM pg_cursors) AS cursors, (SELECT count(*) FROM pg_listening_channels()) AS channels,
-       (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()) AS locks, to_regprocedure('wf_set_role(name,text)') AS found,
+       (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()) AS locks, to_regprocedure('wf_set_role(name,text,text[])') AS found,
        current_setting('alice.note', true) AS note, current_setting('standard_conforming_strings') AS strings,
        (SELECT count(*) FROM pg_prepared_statements) AS prepared, (SELECT count(*) FROM pg_class c WHERE c.relnamespace = pg_my_temp_schema()) AS temporary;
 BEGIN;

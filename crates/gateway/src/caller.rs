@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
+use crate::identity::scopes::{self, Scope};
 
 /// The authenticated caller of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,8 +15,14 @@ pub struct Caller {
     pub login: String,
     /// The role that the request runs as: the login role, or a role that it is a member of.
     pub role: String,
-    /// The actor recorded in the audit beside the role: the login role, or the note of the API key.
+    /// The actor recorded in the audit beside the role: the login role, the note of the API key, or the person.
     pub actor: String,
+    /// The groups of a person whom a proxy has authenticated; `None` for other callers.
+    pub groups: Option<Vec<String>>,
+    /// Whether a proxy has authenticated the person of this request.
+    pub is_by_proxy: bool,
+    /// What the API key is for; `None` if the caller has no API key, or one for everything.
+    pub scopes: Option<Vec<Scope>>,
     /// The session from the cookie; `None` for a request with an API key.
     pub session: Option<Session>,
 }
@@ -42,10 +49,36 @@ pub enum Proof {
 }
 
 impl Caller {
-    /// Whether browsers attach the credentials by themselves, as they do with cookies. Such requests can be forged by
-    /// other sites (CSRF).
+    /// A caller that acts as the role that has authenticated, for every purpose.
+    pub fn of_role(role: String, actor: String) -> Self {
+        Self { login: role.clone(), role, actor, groups: None, is_by_proxy: false, scopes: None, session: None }
+    }
+
+    /// Fails with 403 unless the API key is for this purpose.
+    pub fn require(&self, scope: Scope) -> Result<(), Failure> {
+        match &self.scopes {
+            Some(scopes) if !scopes.contains(&scope) => Err(scopes::missing(scope)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether browsers attach the credentials by themselves, as they do with cookies, also with those of a proxy. Such
+    /// requests can be forged by other sites (CSRF).
     pub fn is_ambient(&self) -> bool {
-        self.session.is_some()
+        self.session.is_some() || self.is_by_proxy
+    }
+
+    /// Who is logged in: the person, or else the login role.
+    pub fn name(&self) -> &str {
+        if self.groups.is_some() { &self.actor } else { &self.login }
+    }
+
+    /// Whose share of memory and connections the requests use. Many people may have one role.
+    pub fn account(&self) -> String {
+        match self.groups {
+            Some(_) => format!("person {}", self.actor),
+            None => self.login.clone(),
+        }
     }
 }
 

@@ -7,8 +7,10 @@ use std::time::Duration;
 use clap::{ArgAction, Args};
 
 mod endpoints;
+mod sign_on;
 
 pub use endpoints::EndpointOptions;
+pub use sign_on::{PROXY_GROUPS, PROXY_PERSON, SignOnOptions};
 
 /// The folder of Elsa Studio by default.
 pub const DEFAULT_STUDIO: &str = "/var/lib/wf/studio";
@@ -81,6 +83,9 @@ pub struct ServeOptions {
 
     #[command(flatten)]
     pub endpoints: EndpointOptions,
+
+    #[command(flatten)]
+    pub sign_on: SignOnOptions,
 }
 
 impl ServeOptions {
@@ -130,6 +135,6 @@ impl ServeOptions {
                  Give --tls-certificate and --tls-key, or --behind-proxy if a proxy ends TLS"
             ));
         }
-        self.endpoints.problem()
+        self.sign_on.problem().or_else(|| self.endpoints.problem())
     }
 }

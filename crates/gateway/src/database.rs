@@ -28,7 +28,7 @@ use crate::shares::Shares;
 
 use backends::SessionState;
 pub use connecting::UnusableDatabase;
-use connecting::check;
+use connecting::{check, check_actor};
 
 /// Attempts for a transaction that fails because of concurrent transactions.
 const TRIES: u32 = 3;
@@ -62,9 +62,9 @@ macro_rules! may_act_as {
 }
 
 /// Sets the role until the end of the transaction; SQL inside the transaction cannot leave it. $1 is the login role, $2
-/// the role to act as, $3 and $4 are their OIDs where the cookie has them. $5 is the actor for the audit, which applies
-/// only if the gateway's own role may set it. Fails if the login role may no longer act as $2, or if $2 is the
-/// gateway's own role. Also returns the backend's process id, and whether the database has an extension that keeps
+/// the role to act as, $3 and $4 are their OIDs where the cookie has them. $5 is the actor for the audit. It applies only
+/// if the gateway's own role may set it, unless the actor is a person with the groups $6, who must be on record. Fails
+/// if the login role may no longer act as $2, or if $2 is the gateway's own role. Also returns the backend's process id, and whether the database has an extension that keeps
 /// state which no command resets, such as the connections of dblink.
 const BECOME: &str = concat!(
     "SELECT @wf.wf_set_role(CASE WHEN ",
@@ -75,7 +75,8 @@ const BECOME: &str = concat!(
         AND ($4 IS NULL OR EXISTS (SELECT FROM pg_catalog.pg_roles r \
           WHERE r.oid OPERATOR(pg_catalog.=) $4 AND r.rolname OPERATOR(pg_catalog.=) $2::pg_catalog.name)) \
         THEN $2::pg_catalog.name END, \
-        CASE WHEN pg_catalog.has_parameter_privilege(session_user, 'workflow.actor', 'SET') THEN $5 END), \
+        CASE WHEN $6 IS NOT NULL OR pg_catalog.has_parameter_privilege(session_user, 'workflow.actor', 'SET') \
+          THEN $5 END, $6), \
       pg_catalog.pg_backend_pid(), \
       EXISTS (SELECT FROM pg_catalog.pg_extension e WHERE e.extname OPERATOR(pg_catalog.=) ANY \
         ('{dblink,plproxy,plperlu,plpython3u,pltclu,orafce,pg_variables}'::pg_catalog.name[]))"
@@ -196,12 +197,14 @@ impl Database {
         }
     }
 
-    /// Connects once at start-up, to learn before the first request whether the database is compatible.
-    pub async fn first_check(&self) -> Result<(), UnusableDatabase> {
+    /// Connects once at start-up, to learn before the first request whether the database is compatible, and whether the
+    /// gateway's role may put people on record where it must.
+    pub async fn first_check(&self, records_people: bool) -> Result<(), UnusableDatabase> {
         let first = async {
             let connected = self.connector.connect().await;
             let (client, _) = connected.map_err(|error| UnusableDatabase::Unreachable(message_of(&error)))?;
-            check(&client).await.map(drop)
+            check(&client).await?;
+            if records_people { check_actor(&client).await } else { Ok(()) }
         };
         tokio::time::timeout(Connector::TIME_LIMIT, first).await.unwrap_or_else(|_| Err(UnusableDatabase::no_answer()))
     }
@@ -263,7 +266,7 @@ impl Database {
     /// Waits until the user may use another connection.
     async fn turn(&self, caller: Option<&Caller>) -> Result<Option<OwnedSemaphorePermit>, Failure> {
         let Some(caller) = caller else { return Ok(None) };
-        match tokio::time::timeout(POOL_WAIT, self.users.of(&caller.login).acquire_owned()).await {
+        match tokio::time::timeout(POOL_WAIT, self.users.of(&caller.account()).acquire_owned()).await {
             Ok(turn) => turn.map(Some).map_err(Failure::internal),
             Err(_) => Err(Failure::unavailable("all connections to the database that a user may have are in use")),
         }
@@ -464,12 +467,13 @@ async fn become_role(client: &Client, sql: &str, caller: Option<&Caller>) -> Res
     let Some(caller) = caller else { return Ok((0, false)) };
     let session = caller.session.as_ref();
     let oids = (session.map(|session| session.login_oid), session.map(|session| session.role_oid));
-    let values: [(&(dyn ToSql + Sync), Type); 5] = [
+    let values: [(&(dyn ToSql + Sync), Type); 6] = [
         (&caller.login, Type::TEXT),
         (&caller.role, Type::TEXT),
         (&oids.0, Type::OID),
         (&oids.1, Type::OID),
         (&caller.actor, Type::TEXT),
+        (&caller.groups, Type::TEXT_ARRAY),
     ];
     match client.query_typed(sql, &values).await {
         // The role was dropped, or the login role may no longer act as it.

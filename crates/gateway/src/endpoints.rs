@@ -201,7 +201,7 @@ fn without_response(message: &str, is_repeatable: bool) -> Failure {
 /// The role as which all requests run.
 fn caller(app: &App) -> Caller {
     let role = app.options.endpoints.endpoints_role.clone().unwrap_or_default();
-    Caller { login: role.clone(), actor: role.clone(), role, session: None }
+    Caller::of_role(role.clone(), role)
 }
 
 /// The response in the columns `status`, `headers` and `body` of a row.

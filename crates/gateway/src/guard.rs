@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, HttpBody as _};
-use axum::extract::{ConnectInfo, Query, Request, State};
+use axum::extract::{ConnectInfo, MatchedPath, Query, Request, State};
 use axum::http::header::{
     AUTHORIZATION, CONTENT_LENGTH, HOST, ORIGIN, REFERRER_POLICY, STRICT_TRANSPORT_SECURITY, UPGRADE,
     X_CONTENT_TYPE_OPTIONS,
@@ -21,6 +21,8 @@ use crate::caller::{Caller, Proof};
 use crate::failure::Failure;
 use crate::gateway::{App, Gateway};
 use crate::identity::logins::network;
+use crate::identity::people::Person;
+use crate::identity::scopes::{self, Access};
 use crate::memory::{self, Hold};
 
 /// Time limit for receiving a request body; lower if the limit for a whole request is.
@@ -56,10 +58,10 @@ fn is_known_host(app: &Gateway, host: &str) -> bool {
     port == listen.port().to_string() && (is_local || name.trim_matches(['[', ']']) == listen.ip().to_string())
 }
 
-/// Authenticates by the key in `Authorization`, or else by the cookie. An unknown key is rejected. A request with
+/// Authenticates by the proxy's header, the key in `Authorization`, or the cookie. An unknown key is rejected. A request with
 /// neither is passed on only to pages, before its body is read.
 pub async fn authenticate(State(app): State<App>, mut request: Request, next: Next) -> Result<Response, Failure> {
-    let caller = caller(&app, request.headers(), request.uri()).await?;
+    let caller = caller(&app, peer_of(&request), request.headers(), request.uri()).await?;
     if caller.as_ref().is_none_or(Caller::is_ambient) && !is_ours(&app, &request) {
         return Err(Failure::new(StatusCode::FORBIDDEN, "a page of another site sent this request"));
     }
@@ -67,9 +69,21 @@ pub async fn authenticate(State(app): State<App>, mut request: Request, next: Ne
         return Err(Failure::unauthenticated());
     }
     if let Some(caller) = caller {
+        require_scope(&caller, &request)?;
         request.extensions_mut().insert(caller);
     }
     Ok(next.run(request).await)
+}
+
+/// Fails with 403 if the caller's API key is not for this route. A path without a route is answered with 404 later.
+fn require_scope(caller: &Caller, request: &Request) -> Result<(), Failure> {
+    match request.extensions().get::<MatchedPath>() {
+        Some(path) if caller.scopes.is_some() => match scopes::of_route(request.method(), path.as_str()) {
+            Access::Unscoped => Ok(()),
+            Access::Scoped(scope) => caller.require(scope),
+        },
+        _ => Ok(()),
+    }
 }
 
 /// The client's address. A trusted proxy appends it to whatever X-Forwarded-For the client sent, so only the last entry
@@ -82,8 +96,13 @@ pub fn address(app: &Gateway, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
     last.and_then(address).unwrap_or(peer)
 }
 
-/// The caller, from the API key or else the cookie.
-pub async fn caller(app: &Gateway, headers: &HeaderMap, uri: &Uri) -> Result<Option<Caller>, Failure> {
+/// The caller: the person whom the proxy names, or else that of the API key, or else that of the cookie.
+pub async fn caller(app: &Gateway, peer: IpAddr, headers: &HeaderMap, uri: &Uri) -> Result<Option<Caller>, Failure> {
+    let sign_on = &app.options.sign_on;
+    let is_proxy = sign_on.proxy_address.iter().any(|network| network.contains(&peer.to_canonical()));
+    if let Some(person) = Person::of_proxy(sign_on, headers, is_proxy)? {
+        return Ok(Some(Caller { is_by_proxy: true, ..person.into_caller() }));
+    }
     match headers.get(AUTHORIZATION) {
         Some(value) => caller_of_key(app, value).ok_or_else(unknown_key).map(Some),
         None => match key_of_socket(uri) {
@@ -100,9 +119,9 @@ async fn caller_of_cookie(app: &Gateway, headers: &HeaderMap) -> Result<Option<C
         return Ok(None);
     }
     if let Some(Proof::Key(digest)) = caller.session.as_ref().map(|session| &session.proof)
-        && let Some(actor) = app.keys.actor(digest)
+        && let Some(owner) = app.keys.owner(digest)
     {
-        caller.actor = actor;
+        (caller.actor, caller.scopes) = (owner.actor, owner.scopes);
     }
     Ok(Some(caller))
 }
@@ -168,7 +187,7 @@ async fn in_time(app: &Gateway, body: impl Future<Output = Result<Bytes, Failure
 /// released once the answer has been received and the transaction has ended.
 pub async fn bounded_body(State(app): State<App>, request: Request, next: Next) -> Result<Response, Failure> {
     let (most, hold) = match request.extensions().get::<Caller>() {
-        Some(caller) => (usize::from(app.options.max_body) * 1024 * 1024, app.memory.hold(&caller.login)),
+        Some(caller) => (usize::from(app.options.max_body) * 1024 * 1024, app.memory.hold(&caller.account())),
         None => (MAX_OF_STRANGERS, app.memory_of_strangers.hold(&network_of(&app, &request))),
     };
     refuse_announced(request.headers(), most)?;
@@ -213,8 +232,13 @@ fn network_of(app: &Gateway, request: &Request) -> String {
 
 /// The address of the client of a request.
 pub fn address_of(app: &Gateway, request: &Request) -> IpAddr {
+    address(app, peer_of(request), request.headers())
+}
+
+/// The address of the peer: of the client, or of the last proxy.
+fn peer_of(request: &Request) -> IpAddr {
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip());
-    address(app, peer.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)), request.headers())
+    peer.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED))
 }
 
 /// Reads a body. Memory is charged for bytes received, not announced. An oversized body is read to its end and

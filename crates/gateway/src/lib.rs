@@ -27,6 +27,7 @@ mod waiting;
 pub use config::{DEFAULT_STUDIO, ServeOptions};
 pub use identity::cookies::new_key_line;
 pub use identity::keys::add as add_key;
+pub use identity::scopes::Scope;
 pub use studio::fetch::fetch as fetch_studio;
 
 use database::UnusableDatabase;
@@ -50,7 +51,7 @@ pub async fn serve(options: ServeOptions, database: ConnectOptions) -> Result<()
 /// Stops the start-up if the database is incompatible. An unreachable database may come back: `/readyz` reports it
 /// until then.
 async fn first_check(app: &Gateway) -> Result<(), String> {
-    match app.database.first_check().await {
+    match app.database.first_check(app.options.sign_on.is_used()).await {
         Ok(()) => Ok(()),
         Err(UnusableDatabase::Refused(reason)) => Err(reason),
         Err(unreachable) => {

@@ -14,6 +14,9 @@ pub enum KeyCommand {
         /// Database role that the key stands for
         #[arg(long)]
         role: String,
+        /// What the key is for; by default for everything. The role's rights are the limit in any case
+        #[arg(long, value_name = "SCOPE", value_delimiter = ',')]
+        scope: Vec<workflow_gateway::Scope>,
         /// Days until the key expires; without it the key does not
         #[arg(long, value_parser = clap::value_parser!(u32).range(1..=36_500))]
         days: Option<u32>,
@@ -43,9 +46,9 @@ pub enum StudioCommand {
 }
 
 pub fn manage_keys(command: KeyCommand) -> Result<(), Failure> {
-    let KeyCommand::Add { role, days, note, api_keys } = command;
+    let KeyCommand::Add { role, scope, days, note, api_keys } = command;
     let path = api_keys.ok_or("--api-keys must name the file of keys")?;
-    let key = workflow_gateway::add_key(&path, &role, days, &note)?;
+    let key = workflow_gateway::add_key(&path, &role, &scope, days, &note)?;
     Ok(writeln!(std::io::stdout(), "{key}")?)
 }
 

@@ -92,6 +92,21 @@ async fn check_database(client: &Client) -> Result<String, UnusableDatabase> {
     Ok(schema)
 }
 
+/// Checks that the gateway's role may set the actor: people whom the database does not know must be on record.
+pub async fn check_actor(client: &Client) -> Result<(), UnusableDatabase> {
+    const MAY_SET: &str = "SELECT pg_catalog.has_parameter_privilege(session_user, 'workflow.actor', 'SET')";
+    let rows = client.query_typed(MAY_SET, &[]).await;
+    let rows = rows.map_err(|error| UnusableDatabase::Unreachable(message_of(&error)))?;
+    match rows.first().is_some_and(|row| row.get(0)) {
+        true => Ok(()),
+        false => Err(UnusableDatabase::Refused(
+            "the gateway's role may not set workflow.actor, so people who log in elsewhere would not be on record. \
+             A superuser can run GRANT SET ON PARAMETER workflow.actor TO it"
+                .into(),
+        )),
+    }
+}
+
 /// A pool of connections of the gateway's role. Each is checked when it is opened.
 pub fn pool(connector: &Connector, schema: &Arc<OnceLock<String>>, size: usize) -> Result<Pool, String> {
     let known = Arc::clone(schema);

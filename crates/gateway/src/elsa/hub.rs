@@ -7,13 +7,14 @@ mod protocol;
 mod watch;
 
 use std::collections::HashSet;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Json;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
-use axum::extract::{OriginalUri, State};
+use axum::extract::{ConnectInfo, OriginalUri, State};
 use axum::http::header::{AUTHORIZATION, COOKIE, ORIGIN};
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::Response;
@@ -49,8 +50,8 @@ pub fn routes() -> Routes {
     let hub = Arc::new(Hub::default());
     Routes::new()
         .post("/workflow-instance/negotiate", negotiate)
-        .get("/workflow-instance", async move |app, caller, uri, headers, upgrade| {
-            connect(hub, app, caller, uri, headers, upgrade)
+        .get("/workflow-instance", async move |app, caller, peer, uri, headers, upgrade| {
+            connect(hub, app, caller, peer, uri, headers, upgrade)
         })
 }
 
@@ -81,6 +82,7 @@ fn connect(
     hub: Arc<Hub>,
     State(app): State<App>,
     caller: Caller,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
     OriginalUri(uri): OriginalUri,
     mut headers: HeaderMap,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
@@ -89,12 +91,12 @@ fn connect(
     let full = |_| Failure::unavailable("there is no room for another connection");
     let room = Arc::clone(&app.sockets).try_acquire_owned().map_err(full)?;
     let mut credentials = HeaderMap::new();
-    for name in [AUTHORIZATION, COOKIE] {
-        if let Some(value) = headers.remove(&name) {
+    for name in [AUTHORIZATION, COOKIE].iter().chain(app.options.sign_on.proxy_headers()) {
+        if let Some(value) = headers.remove(name) {
             credentials.insert(name, value);
         }
     }
-    let connection = Connection::new(hub, app, caller, credentials, uri, room);
+    let connection = Connection::new(hub, app.clone(), caller, (credentials, peer.ip()), uri, room);
     Ok(upgrade
         .read_buffer_size(READ_BYTES)
         .write_buffer_size(0)
@@ -109,8 +111,8 @@ struct Connection {
     hub: Arc<Hub>,
     app: App,
     caller: Caller,
-    /// The client's credentials, rechecked from time to time.
-    credentials: HeaderMap,
+    /// The client's credentials and the address that they came from, rechecked from time to time.
+    credentials: (HeaderMap, IpAddr),
     uri: Uri,
     id: Uuid,
     observed: HashSet<Uuid>,
@@ -132,7 +134,7 @@ impl Connection {
         hub: Arc<Hub>,
         app: App,
         caller: Caller,
-        credentials: HeaderMap,
+        credentials: (HeaderMap, IpAddr),
         uri: Uri,
         room: OwnedSemaphorePermit,
     ) -> Self {
@@ -187,7 +189,8 @@ impl Connection {
 
     /// Whether the API key or the session is still valid.
     async fn is_still_caller(&self) -> bool {
-        let caller = guard::caller(&self.app, &self.credentials, &self.uri).await;
+        let (headers, peer) = &self.credentials;
+        let caller = guard::caller(&self.app, *peer, headers, &self.uri).await;
         caller.is_ok_and(|caller| caller.as_ref() == Some(&self.caller))
     }
 

@@ -64,7 +64,8 @@ pub fn passed(app: &App, headers: &HeaderMap, address: IpAddr, id: &str) -> Valu
     let identity = &app.options.endpoints.endpoints_identity_header;
     let mut passed = Map::new();
     for (name, value) in headers {
-        let identifies = IDENTITY.contains(&name.as_str()) || identity.contains(name);
+        let is_of_proxy = app.options.sign_on.proxy_headers().any(|of| of == name);
+        let identifies = IDENTITY.contains(&name.as_str()) || identity.contains(name) || is_of_proxy;
         let is_ours = *name == FORWARDED_FOR || *name == REQUEST_ID;
         if identifies || is_ours || is_of_connection(name, headers) {
             continue;

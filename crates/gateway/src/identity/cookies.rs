@@ -52,8 +52,9 @@ impl Cookies {
         let cookie = self.keys.iter().find_map(opened)?;
         let content: SealedSession = serde_json::from_str(cookie.value()).ok()?;
         let SealedSession { login, role, session } = content;
-        let actor = login.clone();
-        (session.ends > Utc::now()).then_some(Caller { login, role, actor, session: Some(session) })
+        let is_live = session.ends > Utc::now();
+        let caller = Caller::of_role(login.clone(), login);
+        is_live.then_some(Caller { role, session: Some(session), ..caller })
     }
 
     /// The expiry of a session that begins now.
@@ -142,7 +143,8 @@ mod tests {
         let session = session(&with_keys(vec![new.clone()], 1));
         let headers = sent_back(with_keys(vec![old.clone()], 1).seal("ada", "clerks", session.clone()));
         let rotated = with_keys(vec![new.clone(), old], 1);
-        let caller = Caller { login: "ada".into(), role: "clerks".into(), actor: "ada".into(), session: Some(session) };
+        let as_ada = Caller::of_role("ada".into(), "ada".into());
+        let caller = Caller { role: "clerks".into(), session: Some(session), ..as_ada };
         assert_eq!(rotated.open(&headers), Some(caller));
         assert_eq!(with_keys(vec![new], 1).open(&headers), None);
     }

@@ -1,4 +1,4 @@
-//! API keys: 32 random bytes each. The file stores their SHA-256 with role, expiry and note.
+//! API keys: 32 random bytes each. The file stores their SHA-256 with role, scopes, expiry and note.
 
 use std::collections::HashMap;
 use std::fs;
@@ -15,10 +15,9 @@ use rand::RngCore as _;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use super::people::{MAX_NAME, is_actor};
+use super::scopes::Scope;
 use crate::caller::Caller;
-
-/// Maximum length of a note in bytes: the database's limit for the name of an actor.
-const MAX_NOTE: usize = 200;
 
 /// A key's entry in the file, under its SHA-256 in hexadecimal: `[key.0123…]`.
 #[derive(Clone, Serialize, Deserialize)]
@@ -29,6 +28,17 @@ struct ApiKeyEntry {
     expires: Option<DateTime<Utc>>,
     #[serde(default)]
     note: String,
+    /// What the key is for. Without scopes it is for everything, as all keys were before there were scopes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    scopes: Option<Vec<Scope>>,
+}
+
+/// What a key stands for.
+pub struct KeyOwner {
+    pub role: String,
+    /// The actor that the audit records.
+    pub actor: String,
+    pub scopes: Option<Vec<Scope>>,
 }
 
 impl ApiKeyEntry {
@@ -36,16 +46,12 @@ impl ApiKeyEntry {
         self.expires.is_some_and(|end| end <= Utc::now())
     }
 
-    /// The actor that the audit records for the key: its note, or the role if the note cannot be a name.
-    fn actor(self) -> String {
-        if self.note.trim().is_empty() || !is_name(&self.note) { self.role } else { self.note.trim().to_owned() }
+    /// The actor is the note, or the role if the note cannot be a name.
+    fn owner(self) -> KeyOwner {
+        let is_named = !self.note.trim().is_empty() && is_actor(&self.note);
+        let actor = if is_named { self.note.trim().to_owned() } else { self.role.clone() };
+        KeyOwner { role: self.role, actor, scopes: self.scopes }
     }
-}
-
-/// Whether the database accepts the note as an actor: `role:` is reserved for roles, `erased-` for pseudonyms.
-fn is_name(note: &str) -> bool {
-    let is_reserved = ["role:", "erased-"].iter().any(|prefix| note.trim().starts_with(prefix));
-    note.len() <= MAX_NOTE && !is_reserved && !note.chars().any(char::is_control)
 }
 
 #[derive(Default, Serialize, Deserialize)]
@@ -75,19 +81,13 @@ impl ApiKeys {
 
     /// The caller that a key authenticates, if the key exists and has not expired.
     pub fn caller(&self, key: &str) -> Option<Caller> {
-        let entry = self.live(&digest(key))?;
-        let role = entry.role.clone();
-        Some(Caller { login: role.clone(), role, actor: entry.actor(), session: None })
+        let KeyOwner { role, actor, scopes } = self.owner(&digest(key))?;
+        Some(Caller { scopes, ..Caller::of_role(role, actor) })
     }
 
-    /// The role of the key with a digest.
-    pub fn role(&self, digest: &str) -> Option<String> {
-        self.live(digest).map(|entry| entry.role)
-    }
-
-    /// The actor of the key with a digest.
-    pub fn actor(&self, digest: &str) -> Option<String> {
-        self.live(digest).map(ApiKeyEntry::actor)
+    /// What the key with a digest stands for, if the key exists and has not expired.
+    pub fn owner(&self, digest: &str) -> Option<KeyOwner> {
+        self.live(digest).map(ApiKeyEntry::owner)
     }
 
     fn live(&self, digest: &str) -> Option<ApiKeyEntry> {
@@ -110,11 +110,11 @@ impl ApiKeys {
     }
 }
 
-/// Adds a key for a role to the file, and returns the key.
-pub fn add(path: &Path, role: &str, days: Option<u32>, note: &str) -> Result<String, String> {
-    if !is_name(note) {
+/// Adds a key for a role to the file, and returns the key. Without scopes it is for everything.
+pub fn add(path: &Path, role: &str, scopes: &[Scope], days: Option<u32>, note: &str) -> Result<String, String> {
+    if !is_actor(note) {
         return Err(format!(
-            "a note has at most {MAX_NOTE} bytes and no control characters, and does not begin with \"role:\" or \"erased-\""
+            "a note has at most {MAX_NAME} bytes and no control characters, and does not begin with \"role:\" or \"erased-\""
         ));
     }
     let mut bytes = [0; 32];
@@ -122,7 +122,8 @@ pub fn add(path: &Path, role: &str, days: Option<u32>, note: &str) -> Result<Str
     let key = URL_SAFE_NO_PAD.encode(bytes);
     let mut file = if path.exists() { read(path)? } else { KeyFile::default() };
     let expires = days.map(|days| Utc::now() + TimeDelta::days(days.into()));
-    file.key.insert(digest(&key), ApiKeyEntry { role: role.into(), expires, note: note.into() });
+    let scopes = (!scopes.is_empty()).then(|| scopes.to_vec());
+    file.key.insert(digest(&key), ApiKeyEntry { role: role.into(), expires, note: note.into(), scopes });
     let text = toml::to_string(&file).map_err(|error| error.to_string())?;
     write(path, &text).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
     Ok(key)
@@ -161,19 +162,22 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("workflow-keys-{}", uuid::Uuid::now_v7()));
         fs::create_dir(&folder).unwrap();
         let path = folder.join("keys.toml");
-        let first = add(&path, "ada", None, "").unwrap();
+        let first = add(&path, "ada", &[], None, "").unwrap();
         let keys = ApiKeys::new(Some(&path)).unwrap();
         assert_eq!(keys.caller(&first).unwrap().role, "ada");
-        let second = add(&path, "ben", Some(1), "for a day").unwrap();
+        let second = add(&path, "ben", &[], Some(1), "for a day").unwrap();
         assert_eq!(keys.caller(&second).unwrap().role, "ben");
         assert_eq!(keys.caller(&first).unwrap().role, "ada");
         // The audit records the note as the actor.
         assert_eq!(keys.caller(&first).unwrap().actor, "ada");
         assert_eq!(keys.caller(&second).unwrap().actor, "for a day");
-        add(&path, "ben", None, "two\nlines").unwrap_err();
-        add(&path, "ben", None, "role:ben").unwrap_err();
-        add(&path, "ben", None, "erased-1").unwrap_err();
-        add(&path, "ben", None, &"n".repeat(201)).unwrap_err();
+        add(&path, "ben", &[], None, "two\nlines").unwrap_err();
+        add(&path, "ben", &[], None, "role:ben").unwrap_err();
+        add(&path, "ben", &[], None, "erased-1").unwrap_err();
+        add(&path, "ben", &[], None, &"n".repeat(201)).unwrap_err();
+        assert_eq!(keys.caller(&second).unwrap().scopes, None);
+        let narrow = add(&path, "ben", &[Scope::Read, Scope::Answer], None, "").unwrap();
+        assert_eq!(keys.caller(&narrow).unwrap().scopes, Some(vec![Scope::Read, Scope::Answer]));
         assert!(keys.caller("another").is_none());
         assert!(!fs::read_to_string(&path).unwrap().contains(&first));
         let gone = fs::read_to_string(&path).unwrap().replace(&Utc::now().format("%Y").to_string(), "2001");

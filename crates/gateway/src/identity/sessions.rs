@@ -35,7 +35,7 @@ impl Sessions {
     pub async fn is_valid(&self, database: &Database, keys: &ApiKeys, caller: &Caller) -> Result<bool, Failure> {
         Ok(match caller.session.as_ref().map(|session| &session.proof) {
             None => true,
-            Some(Proof::Key(digest)) => keys.role(digest).is_some_and(|role| role == caller.login),
+            Some(Proof::Key(digest)) => keys.owner(digest).is_some_and(|owner| owner.role == caller.login),
             Some(Proof::Password(salt)) => self.salt(database, &caller.login).await?.as_ref() == Some(salt),
         })
     }

@@ -60,7 +60,7 @@ impl Frame {
             title: title.into(),
             here,
             path: visitor.path.clone(),
-            login: visitor.caller.login.clone(),
+            login: visitor.caller.name().to_owned(),
             role: visitor.caller.role.clone(),
             roles: rows.iter().map(|row| row.get("rolname")).collect(),
         })

@@ -84,7 +84,7 @@ async fn session(app: &Gateway, address: IpAddr, given: &Credentials) -> Result<
     app.logins.admit(address, &given.role)?;
     if !given.key.is_empty() {
         let digest = digest(given.key.trim());
-        let role = app.keys.role(&digest).ok_or_else(unknown_key)?;
+        let role = app.keys.owner(&digest).ok_or_else(unknown_key)?.role;
         return begin(app, &role, Proof::Key(digest)).await;
     }
     let _turn = app.logins.slot().await?;
@@ -129,6 +129,9 @@ struct ChosenRole {
 async fn act_as(State(app): State<App>, caller: Caller, Form(wanted): Form<ChosenRole>) -> Result<Response, Failure> {
     if wanted.role.len() > MAX_NAME {
         return Err(Failure::unauthenticated());
+    }
+    if caller.is_by_proxy {
+        return Err(Failure::bad_request("the role of people whom the proxy has logged in cannot be changed"));
     }
     // An API key is for one role only.
     let session = caller.session.clone().ok_or_else(Failure::unauthenticated)?;

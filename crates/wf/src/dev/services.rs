@@ -65,7 +65,7 @@ pub fn start(folder: &Path, studio: &Path) -> Result<(), Failure> {
     write_secret(folder, "cookie-keys", &workflow_gateway::new_key_line())?;
     let keys = folder.join("api-keys.toml");
     let _ = fs::remove_file(&keys);
-    write_secret(folder, "key", &workflow_gateway::add_key(&keys, "demo", None, "wf dev")?)?;
+    write_secret(folder, "key", &workflow_gateway::add_key(&keys, "demo", &[], None, "wf dev")?)?;
     let [address, endpoints] = free_ports()?.map(|port| format!("127.0.0.1:{port}"));
     fs::write(folder.join("address"), format!("http://{address}\n"))?;
     fs::write(folder.join("endpoints"), format!("http://{endpoints}\n"))?;

@@ -15,7 +15,8 @@ use uuid::Uuid;
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_wf");
 
 /// Roles of the cluster that all tests share. `ada` and `ben` may use the extension, and `ada` is a member of `clerks`.
-/// `zoe` and the superuser `max` have LOGIN, but may not use the gateway.
+/// `zoe` and the superuser `max` have LOGIN, but may not use the gateway. Gateways with people whom the database does not
+/// know have a role of their own, which may put them on record.
 const ROLES: &str = "
     SET password_encryption = 'scram-sha-256';
     CREATE ROLE workflow_gateway LOGIN NOINHERIT PASSWORD 'gateway';
@@ -25,7 +26,10 @@ const ROLES: &str = "
     CREATE ROLE max SUPERUSER LOGIN PASSWORD 'planck';
     CREATE ROLE clerks;
     GRANT clerks TO ada;
-    GRANT ada, ben TO workflow_gateway;";
+    GRANT ada, ben TO workflow_gateway;
+    CREATE ROLE workflow_people LOGIN NOINHERIT PASSWORD 'gateway';
+    GRANT ada, ben, clerks TO workflow_people;
+    GRANT SET ON PARAMETER workflow.actor TO workflow_people;";
 
 /// The time after which a test stops waiting and fails. It is far longer than anything takes on a slow or busy machine.
 pub const NEVER: Duration = Duration::from_secs(600);
@@ -125,8 +129,15 @@ impl World {
 
     /// The same, with a note of who it is for.
     pub fn key_with_note(&self, role: &str, note: &str) -> String {
+        self.key_with(role, &["--note", note])
+    }
+
+    /// The same, with options of `wf key add`.
+    pub fn key_with(&self, role: &str, options: &[&str]) -> String {
         let made = Command::new(PROGRAM)
-            .args(["key", "add", "--role", role, "--note", note, "--api-keys"])
+            .args(["key", "add", "--role", role])
+            .args(options)
+            .arg("--api-keys")
             .arg(self.folder.join("keys.toml"))
             .output()
             .expect("a key");
@@ -409,12 +420,13 @@ struct Started {
 /// Starts a gateway on a free port, and waits until it listens.
 fn start(server: &str, database: &str, folder: &Path, options: &[&str]) -> Started {
     let address = format!("127.0.0.1:{}", free_port());
+    let user = if options.contains(&"--person-role") { "workflow_people" } else { "workflow_gateway" };
     let keys = folder.join("keys.toml");
     std::fs::OpenOptions::new().create(true).append(true).open(&keys).expect("a file of keys");
     let mut process = Command::new(PROGRAM)
         .args(["serve", "--listen", &address, "--api-keys"])
         .arg(&keys)
-        .args(["--database", &format!("{server} dbname={database} user=workflow_gateway password=gateway")])
+        .args(["--database", &format!("{server} dbname={database} user={user} password=gateway")])
         .args(options)
         .stderr(Stdio::piped())
         .spawn()

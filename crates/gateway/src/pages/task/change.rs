@@ -3,6 +3,7 @@
 use super::Task;
 use crate::failure::Failure;
 use crate::gateway::Gateway;
+use crate::identity::scopes::Scope;
 use crate::pages::frame::Visitor;
 use crate::pages::statement::Statement;
 use crate::pages::typed::Typed;
@@ -62,8 +63,11 @@ pub async fn run_complete(
     typed: &Typed,
     given: Option<String>,
 ) -> Result<String, Failure> {
-    if task.is_overridden() && typed.non_empty(OVERRIDE_REASON).is_none() {
-        return Err(Failure::bad_request("a reason is required"));
+    if task.is_overridden() {
+        by.caller.require(Scope::Operate)?;
+        if typed.non_empty(OVERRIDE_REASON).is_none() {
+            return Err(Failure::bad_request("a reason is required"));
+        }
     }
     let rows = answer(task, typed, given).run(&app.database, &by.caller).await?;
     let has_faulted = rows.first().and_then(|row| row.get::<_, Option<&str>>("sub_status")) == Some("Faulted");

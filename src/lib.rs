@@ -75,7 +75,8 @@ mod module {
     extension_sql_file!("../sql/views/http.sql", name = "views_http", requires = ["views_timers"]);
     extension_sql_file!("../sql/views/history.sql", name = "views_history", requires = ["views_http"]);
     extension_sql_file!("../sql/views/repair.sql", name = "views_repair", requires = ["views_history"]);
-    extension_sql_file!("../sql/views/maintenance.sql", name = "views_maintenance", requires = ["views_repair"]);
+    extension_sql_file!("../sql/views/people.sql", name = "views_people", requires = ["views_repair"]);
+    extension_sql_file!("../sql/views/maintenance.sql", name = "views_maintenance", requires = ["views_people"]);
     extension_sql_file!("../sql/rights.sql", name = "rights", finalize);
 
     /// Called once per backend, or by the postmaster with `shared_preload_libraries`.

@@ -22,7 +22,8 @@ LANGUAGES_DIR=/var/tmp/workflow-languages-$(id -un)
 
 # What drives a browser, and what an editor has, for tests/run-gateway, from npm.
 PLAYWRIGHT_VERSION=1.65.1
-BROWSER_DIR=$CACHE_DIR/playwright-core-$PLAYWRIGHT_VERSION
+AXE_VERSION=4.14.1
+BROWSER_DIR=$CACHE_DIR/playwright-core-$PLAYWRIGHT_VERSION-axe-core-$AXE_VERSION
 LANGUAGE_SERVICE_VERSION=5.7.2
 LANGUAGE_SERVICE_DIR=$CACHE_DIR/json-languageservice-$LANGUAGE_SERVICE_VERSION
 # Where `wf studio fetch` puts the version of Studio that `wf serve` takes.

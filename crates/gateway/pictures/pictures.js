@@ -1,4 +1,4 @@
-// Makes the pictures of docs/studio.md: node pictures.js FOLDER, with URL and KEY in the environment.
+// Makes the pictures of docs/studio.md and docs/people.md: node pictures.js FOLDER, with URL and KEY in the environment.
 "use strict";
 
 const path = require("node:path");
@@ -64,6 +64,10 @@ const PICTURES = {
       await page.getByText("How much do we pay back?").waitFor();
     },
   },
+  requests: {
+    width: 880,
+    show: async (page) => page.goto("/requests"),
+  },
   instance: {
     width: 880,
     show: async (page) => page.goto(`/instances/${await instanceOf(page, "A desk for Ada")}`),
@@ -79,6 +83,7 @@ async function main() {
   const context = await browser.newContext({ baseURL: url, viewport: STUDIO });
   const page = await context.newPage();
   await page.goto("/login");
+  await page.getByText("Log in with an API key").click();
   await page.fill("input[name=key]", key);
   await page.getByRole("button", { name: "Log in with the key" }).click();
   await page.waitForLoadState("networkidle");

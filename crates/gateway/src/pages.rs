@@ -4,27 +4,40 @@ mod frame;
 mod inbox;
 mod incidents;
 mod instance;
+mod landing;
 mod login;
 mod policy;
+mod reader;
+mod requests;
+mod start;
 mod statement;
 mod studio;
 mod task;
 mod task_form;
+mod texts;
 mod typed;
+mod values;
 
-use axum::middleware::map_response;
+use axum::middleware::{from_fn, map_response};
 
 use crate::routing::Routes;
 
 pub fn routes() -> Routes {
     Routes::new()
         .merge(frame::routes())
+        .merge(landing::routes())
         .merge(login::routes())
         .merge(policy::routes())
+        .merge(reader::routes())
         .merge(studio::routes())
         .merge(inbox::routes())
         .merge(task::routes())
+        .merge(start::routes())
+        .merge(requests::routes())
         .merge(incidents::routes())
         .merge(instance::routes())
-        .map(|router| router.fallback(frame::unknown_page).layer(map_response(policy::restrict)))
+        .map(|router| {
+            let router = router.fallback(frame::unknown_page).layer(from_fn(frame::show_failures));
+            router.layer(map_response(policy::restrict))
+        })
 }

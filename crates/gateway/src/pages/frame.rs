@@ -1,11 +1,16 @@
 //! The layout common to all pages: navigation, the logged-in user, and the role that the user acts as.
 
-use axum::extract::FromRequestParts;
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::extract::{FromRequestParts, Request};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::request::Parts;
 use axum::http::{StatusCode, Uri};
+use axum::middleware::Next;
 use axum::response::{Html, IntoResponse, Redirect, Response};
 
+use super::reader::Reader;
 use crate::caller::Caller;
 use crate::failure::Failure;
 use crate::gateway::Gateway;
@@ -15,8 +20,9 @@ use crate::{may_act_as, parameters};
 pub fn routes() -> Routes {
     Routes::new()
         .get("/static/icon.svg", async || asset("image/svg+xml", include_str!("../../static/icon.svg")))
-        .get("/static/frame.css", async || asset("text/css", include_str!("../../static/frame.css")))
+        .get("/static/icons.svg", async || asset("image/svg+xml", include_str!("../../static/icons.svg")))
         .get("/static/workflow.css", async || asset("text/css", include_str!("../../static/workflow.css")))
+        .get("/static/workflow.js", async || asset("text/javascript", include_str!("../../static/workflow.js")))
 }
 
 /// A static file used by pages.
@@ -31,10 +37,19 @@ pub struct Frame {
     pub here: &'static str,
     /// Path and query of this page.
     pub path: String,
+    pub reader: Reader,
+    /// `None` for a visitor who has not logged in.
+    pub session: Option<FrameSession>,
+}
+
+/// What the frame shows of a session.
+pub struct FrameSession {
     pub login: String,
     pub role: String,
-    /// The roles that the visitor can act as.
+    /// The roles that the visitor can act as; empty on the page of an error.
     pub roles: Vec<String>,
+    /// Whether the role may read definitions, so that the menu has the pages for those who build and operate.
+    pub is_builder: bool,
 }
 
 /// The roles that $1 can act as.
@@ -47,23 +62,82 @@ const ROLES: &str = concat!(
       AND rolname OPERATOR(pg_catalog.!~) '^pg_' ORDER BY 1"
 );
 
+/// Whether the role may read any definition.
+const READS_DEFINITIONS: &str = "SELECT EXISTS (SELECT FROM workflow.definition_list) AS reads";
+
 impl Frame {
-    /// Reads from the database which roles the visitor can act as.
+    /// Reads from the database which roles the visitor can act as, and what the menu shows.
     pub async fn new(
         app: &Gateway,
         visitor: &Visitor,
         here: &'static str,
         title: impl Into<String>,
     ) -> Result<Self, Failure> {
-        let rows = app.database.catalogue(ROLES, parameters![visitor.caller.login.as_str()]).await?;
+        let caller = &visitor.caller;
+        let (roles, reads) = tokio::try_join!(
+            app.database.catalogue(ROLES, parameters![caller.login.as_str()]),
+            app.database.read(caller, READS_DEFINITIONS, parameters![])
+        )?;
+        let session = FrameSession {
+            login: caller.name().to_owned(),
+            role: caller.role.clone(),
+            roles: roles.iter().map(|row| row.get("rolname")).collect(),
+            is_builder: reads.first().is_some_and(|row| row.get("reads")),
+        };
         Ok(Self {
             title: title.into(),
             here,
             path: visitor.path.clone(),
-            login: visitor.caller.name().to_owned(),
-            role: visitor.caller.role.clone(),
-            roles: rows.iter().map(|row| row.get("rolname")).collect(),
+            reader: visitor.reader,
+            session: Some(session),
         })
+    }
+
+    /// The frame of a page that needs no database: a log-in, an error.
+    pub fn plain(caller: Option<&Caller>, reader: Reader, path: String, title: &str) -> Self {
+        let session = caller.map(|caller| FrameSession {
+            login: caller.name().to_owned(),
+            role: caller.role.clone(),
+            roles: Vec::new(),
+            is_builder: false,
+        });
+        Self { title: title.to_owned(), here: "", path, reader, session }
+    }
+
+    /// Whether the visitor builds or operates workflows: the role may read some, or details for developers are shown.
+    pub fn is_builder(&self) -> bool {
+        self.reader.is_developer || self.session.as_ref().is_some_and(|session| session.is_builder)
+    }
+
+    /// The role that the visitor acts as.
+    pub fn role(&self) -> &str {
+        self.session.as_ref().map_or("", |session| &session.role)
+    }
+
+    /// The role that has logged in.
+    pub fn login(&self) -> &str {
+        self.session.as_ref().map_or("", |session| &session.login)
+    }
+
+    /// The text of a key, for templates.
+    pub fn t(&self, key: &str) -> &'static str {
+        self.reader.t(key)
+    }
+
+    /// The menu: path, icon and text.
+    pub fn menu(&self) -> Vec<(&'static str, &'static str, &'static str)> {
+        let people = [
+            ("/inbox", "inbox", "frame.inbox"),
+            ("/start", "plus", "start.title"),
+            ("/requests", "list-checks", "requests.title"),
+        ];
+        let builders = [
+            ("/definitions", "workflow", "frame.definitions"),
+            ("/instances", "layers", "frame.instances"),
+            ("/incidents", "triangle-alert", "frame.incidents"),
+        ];
+        let shown = if self.is_builder() { &builders[..] } else { &[] };
+        people.iter().chain(shown).map(|(path, icon, key)| (*path, *icon, self.t(key))).collect()
     }
 }
 
@@ -71,18 +145,24 @@ impl Frame {
 pub struct Visitor {
     pub caller: Caller,
     pub path: String,
+    pub reader: Reader,
 }
 
 impl<S: Sync> FromRequestParts<S> for Visitor {
     type Rejection = Redirect;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Redirect> {
-        let path = parts.uri.path_and_query().map_or("/", |path| path.as_str()).to_owned();
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Redirect> {
+        let path = path_of(&parts.uri);
+        let Ok(reader) = Reader::from_request_parts(parts, state).await;
         match parts.extensions.get::<Caller>() {
-            Some(caller) => Ok(Self { caller: caller.clone(), path }),
+            Some(caller) => Ok(Self { caller: caller.clone(), path, reader }),
             None => Err(to_login(&path)),
         }
     }
+}
+
+fn path_of(uri: &Uri) -> String {
+    uri.path_and_query().map_or("/", |path| path.as_str()).to_owned()
 }
 
 fn to_login(path: &str) -> Redirect {
@@ -95,7 +175,7 @@ pub fn html(template: &impl askama::Template) -> Result<Response, PageFailure> {
     Ok(Html(template.render().map_err(Failure::internal)?).into_response())
 }
 
-/// A failure shown as an HTML page.
+/// A failure shown as an HTML page. The middleware [`show_failures`] renders it.
 pub struct PageFailure(pub Failure);
 
 impl From<Failure> for PageFailure {
@@ -107,6 +187,7 @@ impl From<Failure> for PageFailure {
 #[derive(askama::Template)]
 #[template(path = "failure.html")]
 struct FailurePage<'a> {
+    frame: Frame,
     failure: &'a Failure,
 }
 
@@ -115,10 +196,22 @@ impl IntoResponse for PageFailure {
         if self.0.status == StatusCode::UNAUTHORIZED {
             return Redirect::to("/login").into_response();
         }
-        match askama::Template::render(&FailurePage { failure: &self.0 }) {
-            Ok(page) => (self.0.status, self.0.headers(), Html(page)).into_response(),
-            Err(_) => self.0.into_response(),
-        }
+        (self.0.status, Extension(Arc::new(self.0))).into_response()
+    }
+}
+
+/// Renders the failures of pages in the frame of the visitor.
+pub async fn show_failures(request: Request, next: Next) -> Response {
+    let (mut parts, body) = request.into_parts();
+    let Ok(reader) = Reader::from_request_parts(&mut parts, &()).await;
+    let (caller, path) = (parts.extensions.get::<Caller>().cloned(), path_of(&parts.uri));
+    let response = next.run(Request::from_parts(parts, body)).await;
+    let Some(failure) = response.extensions().get::<Arc<Failure>>().cloned() else { return response };
+    let title = reader.t("failure.title");
+    let page = FailurePage { frame: Frame::plain(caller.as_ref(), reader, path, title), failure: &failure };
+    match askama::Template::render(&page) {
+        Ok(page) => (failure.status, failure.headers(), Html(page)).into_response(),
+        Err(error) => Failure::internal(error).into_response(),
     }
 }
 

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use tokio_postgres::Row;
 
 use super::frame::{Frame, PageFailure, Visitor, html};
-use super::inbox::definition_name;
+use super::inbox::list::definition_name;
 use crate::gateway::App;
 use crate::routing::Routes;
 use crate::{parameters, utc};

@@ -11,7 +11,7 @@ use tokio_postgres::Row;
 use uuid::Uuid;
 
 use super::frame::{Frame, PageFailure, Visitor, html};
-use super::inbox::definition_name;
+use super::inbox::list::definition_name;
 use super::incidents::{Incident, can_retry, incidents};
 use crate::failure::Failure;
 use crate::gateway::{App, Gateway};

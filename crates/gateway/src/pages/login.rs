@@ -8,6 +8,8 @@ use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum_extra::extract::PrivateCookieJar;
 use serde::Deserialize;
 
+use super::frame::Frame;
+use super::reader::Reader;
 use crate::caller::{Caller, Proof, Session};
 use crate::failure::Failure;
 use crate::gateway::{App, Gateway};
@@ -23,14 +25,14 @@ pub fn routes() -> Routes {
 
 /// The path to return to afterwards.
 #[derive(Deserialize)]
-struct RedirectTarget {
+pub struct RedirectTarget {
     #[serde(default)]
     next: String,
 }
 
 impl RedirectTarget {
     /// Only a local path is accepted. Browsers ignore tabs and line ends anywhere, and treat a backslash as a slash.
-    fn path(&self) -> &str {
+    pub fn path(&self) -> &str {
         let is_plain = self.next.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
         if is_plain && self.next.starts_with('/') && !self.next.starts_with("//") { &self.next } else { "/" }
     }
@@ -39,20 +41,23 @@ impl RedirectTarget {
 #[derive(askama::Template)]
 #[template(path = "login.html")]
 struct Page<'a> {
+    frame: Frame,
     next: &'a str,
     problem: Option<&'a Failure>,
 }
 
-fn page(next: &str, problem: Option<&Failure>) -> Response {
+fn page(reader: Reader, next: &str, problem: Option<&Failure>) -> Response {
     let status = problem.map_or(StatusCode::OK, |problem| problem.status);
-    match askama::Template::render(&Page { next, problem }) {
+    let here: String = form_urlencoded::byte_serialize(next.as_bytes()).collect();
+    let frame = Frame::plain(None, reader, format!("/login?next={here}"), reader.t("login.title"));
+    match askama::Template::render(&Page { frame, next, problem }) {
         Ok(html) => (status, problem.and_then(Failure::headers), Html(html)).into_response(),
         Err(error) => Failure::internal(error).into_response(),
     }
 }
 
-async fn show(Query(next): Query<RedirectTarget>) -> Response {
-    page(next.path(), None)
+async fn show(reader: Reader, Query(next): Query<RedirectTarget>) -> Response {
+    page(reader, next.path(), None)
 }
 
 /// A role with its password, or an API key.
@@ -72,11 +77,12 @@ async fn log_in(
     State(app): State<App>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     headers: HeaderMap,
+    reader: Reader,
     Form(credentials): Form<Credentials>,
 ) -> Response {
     match session(&app, address(&app, peer.ip(), &headers), &credentials).await {
         Ok(cookies) => (cookies, Redirect::to(credentials.next.path())).into_response(),
-        Err(problem) => page(credentials.next.path(), Some(&problem)),
+        Err(problem) => page(reader, credentials.next.path(), Some(&problem)),
     }
 }
 

@@ -9,7 +9,7 @@ use tokio_postgres::Row;
 use uuid::Uuid;
 
 use super::frame::{Frame, PageFailure, Visitor, asset, html};
-use super::inbox::definition_name;
+use super::inbox::list::definition_name;
 use super::incidents::can_retry;
 use super::policy;
 use crate::failure::Failure;
@@ -24,7 +24,6 @@ const INSTANCES: &str = "/instances";
 
 pub fn routes() -> Routes {
     Routes::new()
-        .get("/", async || Redirect::to(DEFINITIONS))
         .get(DEFINITIONS, definitions)
         .get(INSTANCES, instances)
         .get("/workflows/definitions/{id}/edit", definition)

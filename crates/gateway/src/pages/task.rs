@@ -5,19 +5,24 @@ mod change;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Redirect, Response};
+use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use serde_json::Value;
 use tokio_postgres::Row;
 use uuid::Uuid;
 
 use super::frame::{Frame, PageFailure, Visitor, html};
-use super::inbox::{OpenTask, definition_name, notice, task_columns};
-use super::task_form::Form;
+use super::inbox::list::{List, ListQuery, OpenTask, about, instant, person, task_columns, task_definition};
+use super::inbox::{DoneQuery, notice};
+use super::reader::Reader;
+use super::statement::Statement;
+use super::task_form::{ABSTAIN, Form, NO, YES};
 use super::typed::Typed;
+use super::values::ReadableValue;
 use crate::failure::Failure;
 use crate::gateway::{App, Gateway};
 use crate::routing::Routes;
-use crate::{json, parameters, utc};
+use crate::{json, parameters};
 
 pub fn routes() -> Routes {
     Routes::new().get("/inbox/{task_id}", show).post("/inbox/{task_id}", change)
@@ -27,8 +32,8 @@ pub fn routes() -> Routes {
 const TASK: &str = concat!(
     "SELECT ",
     task_columns!(),
-    ", t.instance_id::pg_catalog.text, pg_catalog.jsonb_pretty(t.payload) AS payload, t.attempt, ",
-    utc!("t.lease_until"),
+    ", t.payload::pg_catalog.text AS payload, t.attempt, ",
+    instant!("t.lease_until"),
     " AS held_until, t.last_error, t.form::pg_catalog.text, t.result_schema::pg_catalog.text, \
      EXISTS (SELECT FROM workflow.instance_list i WHERE i.instance_id OPERATOR(pg_catalog.=) t.instance_id) \
        AS shows_instance, workflow.task_calls(t.task_id) AS calls \
@@ -37,10 +42,9 @@ const TASK: &str = concat!(
 
 struct Task {
     open: OpenTask,
-    instance: String,
-    payload: Option<String>,
+    payload: Option<Value>,
     attempt: i32,
-    held_until: Option<String>,
+    held_until: Option<DateTime<Utc>>,
     last_error: Option<String>,
     /// The schema of the form, or else of the answer.
     schema: Option<Value>,
@@ -72,19 +76,49 @@ impl Task {
         !self.permits("wf_complete_task") && self.permits("wf_override_task")
     }
 
-    fn form(&self, as_json: bool) -> Form {
-        Form::new(self.schema.as_ref().filter(|_| !as_json), self.of_answer.as_ref())
+    fn form(&self, as_json: bool, reader: &Reader) -> Form {
+        Form::new(self.schema.as_ref().filter(|_| !as_json), self.of_answer.as_ref(), reader.language)
+    }
+
+    /// What it is about, in the words of the workflow's author.
+    fn subject(&self) -> Option<&str> {
+        self.payload.as_ref()?.get("subject")?.as_str()
+    }
+
+    /// The values to decide by: `details` beside a subject, or else the payload.
+    fn details(&self, reader: &Reader) -> Option<ReadableValue> {
+        let payload = self.payload.as_ref()?;
+        let mut shown = match payload {
+            Value::Object(members)
+                if self.subject().is_some() && members.len() <= 2 && members.contains_key("details") =>
+            {
+                members["details"].clone()
+            }
+            other => other.clone(),
+        };
+        if let Value::Object(members) = &mut shown
+            && self.subject().is_some()
+        {
+            members.remove("subject");
+        }
+        let is_empty = match &shown {
+            Value::Null => true,
+            Value::Object(members) => members.is_empty(),
+            Value::Array(elements) => elements.is_empty(),
+            _ => false,
+        };
+        (!is_empty).then(|| ReadableValue::new(&shown, self.schema.as_ref(), reader))
     }
 }
 
 impl From<&Row> for Task {
     fn from(row: &Row) -> Self {
-        let schema =
-            |column: &str| row.get::<_, Option<&str>>(column).and_then(|text| json::read(text.as_bytes()).ok());
+        let schema = |column: &str| -> Option<Value> {
+            row.get::<_, Option<&str>>(column).and_then(|text| json::read(text.as_bytes()).ok())
+        };
         Self {
             open: row.into(),
-            instance: row.get("instance_id"),
-            payload: row.get("payload"),
+            payload: schema("payload"),
             attempt: row.get("attempt"),
             held_until: row.get("held_until"),
             last_error: row.get("last_error"),
@@ -96,19 +130,24 @@ impl From<&Row> for Task {
     }
 }
 
+/// A statement for display, below the text of its button.
+struct ShownStatement {
+    button: String,
+    sql: String,
+}
+
 /// The task page, initially and after an error.
 #[derive(askama::Template)]
 #[template(path = "task.html")]
 struct Page<'a> {
     frame: Frame,
+    list: List,
     task: &'a Task,
+    details: Option<ReadableValue>,
     form: Form,
     as_json: bool,
     typed: &'a Typed,
-    complete_sql: String,
-    take_sql: String,
-    give_back_sql: String,
-    fail_sql: String,
+    statements: Vec<ShownStatement>,
     /// The action that failed, or whose SQL was requested.
     about: &'a str,
     failure: Option<Failure>,
@@ -121,12 +160,46 @@ impl Page<'_> {
     fn may_change_assignee(&self) -> bool {
         self.task.permits(if self.task.open.assignee.is_none() { "wf_assign_task" } else { "wf_unassign_task" })
     }
+
+    fn may_answer(&self) -> bool {
+        self.task.permits("wf_complete_task") || self.task.is_overridden()
+    }
+
+    /// The address of this page, with the list beside it.
+    fn address(&self) -> String {
+        self.list.link(&self.task.open)
+    }
+
+    /// The address of this page with the answer as JSON.
+    fn json_address(&self) -> String {
+        self.list.query.address(&format!("/inbox/{}", self.task.open.id), &[("as", "json")])
+    }
+
+    /// The payload as JSON.
+    fn payload(&self) -> Option<String> {
+        self.task.payload.as_ref().map(|payload| format!("{payload:#}"))
+    }
+
+    /// Whether the answer is a text in JSON. Without a schema that is for developers: others say that it is done.
+    fn shows_json(&self) -> bool {
+        self.as_json || self.frame.reader.is_developer || !self.form.is_empty() || !self.form.is_json()
+    }
+
+    /// The message of a failure, without the id of the task.
+    fn message(&self, failure: &Failure) -> String {
+        failure.message.replace(&format!("task {}", self.task.open.id), "this task")
+    }
+
+    /// A person or group, as people name them.
+    fn person<'a>(&self, name: &'a str) -> &'a str {
+        person(name)
+    }
 }
 
+/// The query string besides the list.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct PageQuery {
-    done: String,
+struct FormQuery {
     /// `json` if the answer is in one text area.
     r#as: String,
 }
@@ -135,12 +208,14 @@ async fn show(
     State(app): State<App>,
     visitor: Visitor,
     Path(id): Path<String>,
-    Query(asked): Query<PageQuery>,
+    Query(query): Query<ListQuery>,
+    Query(asked): Query<FormQuery>,
+    Query(done): Query<DoneQuery>,
 ) -> Result<Response, PageFailure> {
     let task = Task::read(&app, &visitor, &id).await?;
     let as_json = asked.r#as == "json";
-    let view = View { as_json, notice: notice(&asked.done), ..View::default() };
-    page(&app, &visitor, &task, task.form(as_json), view).await
+    let view = View { as_json, notice: notice(&visitor.reader, &done.done), ..View::default() };
+    page(&app, &visitor, &task, query, task.form(as_json, &visitor.reader), view).await
 }
 
 /// The page's content besides the task and its form.
@@ -157,11 +232,14 @@ async fn page(
     app: &Gateway,
     visitor: &Visitor,
     task: &Task,
+    query: ListQuery,
     mut form: Form,
     view: View<'_>,
 ) -> Result<Response, PageFailure> {
-    let answer = form.answer();
-    if view.typed.is_none() {
+    let nothing = Typed::default();
+    let typed = view.typed.unwrap_or(&nothing);
+    let statements = statements(visitor, task, &mut form, typed);
+    if view.typed.is_none() || view.about == PREVIEW {
         form.forgive();
     }
     let status = match &view.failure {
@@ -171,24 +249,48 @@ async fn page(
     };
     let detail = view.failure.as_ref().filter(|failure| failure.has_code("22023")).and_then(|f| f.detail.as_deref());
     let reasons = detail.filter(|_| view.about == COMPLETE).map_or_else(Vec::new, |detail| form.blame(detail));
-    let (nothing, role) = (Typed::default(), visitor.caller.role.as_str());
-    let typed = view.typed.unwrap_or(&nothing);
     let response = html(&Page {
         frame: Frame::new(app, visitor, "/inbox", task.open.name.as_str()).await?,
-        complete_sql: change::answer(task, typed, answer).display(),
-        take_sql: change::take(task, role).display(),
-        give_back_sql: change::give_back(task).display(),
-        fail_sql: change::fail(task, typed, role).display(),
+        list: List::read(app, visitor, query).await?,
+        details: task.details(&visitor.reader),
         task,
         form,
         as_json: view.as_json,
         typed,
+        statements,
         about: view.about,
         failure: view.failure,
         reasons,
         notice: view.notice,
     })?;
     Ok((status, response).into_response())
+}
+
+/// What each button of the page would run. Afterwards the form has the errors in what was typed.
+fn statements(visitor: &Visitor, task: &Task, form: &mut Form, typed: &Typed) -> Vec<ShownStatement> {
+    let role = visitor.caller.role.as_str();
+    let mut shown = Vec::new();
+    let mut add = |button: &str, statement: Statement| {
+        shown.push(ShownStatement { button: button.to_owned(), sql: statement.display() });
+    };
+    for (button, key, _) in form.buttons() {
+        let mut decided = typed.clone();
+        form.decide(button, &mut decided);
+        form.fill(&decided);
+        add(visitor.reader.t(key), change::answer(task, typed, form.answer()));
+        form.fill(typed);
+    }
+    let answer = form.answer();
+    if form.decision().is_none() {
+        add(visitor.reader.t("task.complete"), change::answer(task, typed, answer));
+    }
+    if task.open.assignee.is_none() {
+        add(visitor.reader.t("task.take"), change::take(task, role));
+    } else {
+        add(visitor.reader.t("task.give-back"), change::give_back(task));
+    }
+    add(visitor.reader.t("task.fail"), change::fail(task, typed, role));
+    shown
 }
 
 /// The action names that the buttons send.
@@ -204,15 +306,20 @@ async fn change(
     State(app): State<App>,
     visitor: Visitor,
     Path(id): Path<String>,
-    typed: Typed,
+    Query(query): Query<ListQuery>,
+    mut typed: Typed,
 ) -> Result<Response, PageFailure> {
     let task = match Task::read(&app, &visitor, &id).await {
         Ok(task) => task,
-        Err(failure) => return lost(failure, &typed),
+        Err(failure) => return lost(&app, &visitor, failure, &typed).await,
     };
     let as_json = typed.one("as") == "json";
-    let mut form = task.form(as_json);
-    let what = typed.one("do");
+    let mut form = task.form(as_json, &visitor.reader);
+    let asked = typed.one("do").to_owned();
+    let what = match asked.as_str() {
+        YES | NO | ABSTAIN if form.decide(&asked, &mut typed) => COMPLETE,
+        other => other,
+    };
     if what != TAKE && what != GIVE_BACK {
         form.fill(&typed);
     }
@@ -222,12 +329,12 @@ async fn change(
             if form.has_problems() {
                 Ok(None)
             } else {
-                change::run_complete(&app, &visitor, &task, &typed, answer).await.map(Some)
+                change::run_complete(&app, &visitor, &task, &query, &typed, answer).await.map(Some)
             }
         }
-        TAKE => change::run_take(&app, &visitor, &task).await.map(Some),
-        GIVE_BACK => change::run_give_back(&app, &visitor, &task).await.map(Some),
-        FAIL => change::run_fail(&app, &visitor, &task, &typed).await.map(Some),
+        TAKE => change::run_take(&app, &visitor, &task, &query).await.map(Some),
+        GIVE_BACK => change::run_give_back(&app, &visitor, &task, &query).await.map(Some),
+        FAIL => change::run_fail(&app, &visitor, &task, &query, &typed).await.map(Some),
         PREVIEW => Ok(None),
         _ => Err(Failure::bad_request(format!("a task cannot be asked to {what:?}"))),
     };
@@ -237,20 +344,23 @@ async fn change(
         Err(failure) if failure.status == StatusCode::UNAUTHORIZED => return Err(failure.into()),
         Err(failure) => Some(failure),
     };
-    page(&app, &visitor, &task, form, View { as_json, typed: Some(&typed), about: what, failure, notice: None }).await
+    let view = View { as_json, typed: Some(&typed), about: what, failure, notice: None };
+    page(&app, &visitor, &task, query, form, view).await
 }
 
 /// The task disappeared while the user wrote the answer.
 #[derive(askama::Template)]
 #[template(path = "task_lost.html")]
 struct LostTaskPage<'a> {
+    frame: Frame,
     failure: &'a Failure,
     typed: &'a Typed,
 }
 
-fn lost(failure: Failure, typed: &Typed) -> Result<Response, PageFailure> {
+async fn lost(app: &Gateway, visitor: &Visitor, failure: Failure, typed: &Typed) -> Result<Response, PageFailure> {
     if failure.status != StatusCode::NOT_FOUND {
         return Err(failure.into());
     }
-    Ok((failure.status, html(&LostTaskPage { failure: &failure, typed })?).into_response())
+    let frame = Frame::new(app, visitor, "/inbox", visitor.reader.t("task.lost")).await?;
+    Ok((failure.status, html(&LostTaskPage { frame, failure: &failure, typed })?).into_response())
 }

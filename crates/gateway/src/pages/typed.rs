@@ -9,7 +9,7 @@ use super::frame::PageFailure;
 use crate::failure::Failure;
 
 /// The values of a form by control name.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Typed(BTreeMap<String, Vec<String>>);
 
 impl Typed {
@@ -26,6 +26,11 @@ impl Typed {
     /// The value of a control; `None` if missing or empty.
     pub fn non_empty(&self, name: &str) -> Option<String> {
         Some(lines(self.one(name))).filter(|text| !text.trim().is_empty())
+    }
+
+    /// Replaces the values of a control.
+    pub fn set(&mut self, name: &str, value: &str) {
+        self.0.insert(name.to_owned(), vec![value.to_owned()]);
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {

@@ -3,7 +3,7 @@
 
 const assert = require("node:assert");
 
-const PASSWORDS = { ada: "lovelace", ben: "franklin" };
+const PASSWORDS = { ada: "lovelace", ben: "franklin", dora: "nothing" };
 
 /** Logs in with what a person types. */
 async function logIn(page, role, password) {

@@ -15,8 +15,10 @@ const SCENARIOS = {
   ...require("./scenarios/refusals"),
   ...require("./scenarios/many"),
   ...require("./scenarios/inbox"),
+  ...require("./scenarios/requests"),
   ...require("./scenarios/instance"),
   ...require("./scenarios/access"),
+  ...require("./scenarios/looks"),
   ...require("./scenarios/endpoints"),
 };
 

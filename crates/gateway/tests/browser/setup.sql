@@ -2,11 +2,11 @@
 -- crates/wf/tests/serve/support.rs, which may have created them.
 SELECT format('CREATE ROLE %I %s', name, attributes)
   FROM (VALUES ('workflow_gateway', $$LOGIN NOINHERIT PASSWORD 'gateway'$$), ('ada', $$LOGIN PASSWORD 'lovelace'$$),
-               ('ben', $$LOGIN PASSWORD 'franklin'$$), ('clerks', ''), ('web', '')) AS wanted (name, attributes)
+               ('ben', $$LOGIN PASSWORD 'franklin'$$), ('dora', $$LOGIN PASSWORD 'nothing'$$), ('clerks', ''), ('web', '')) AS wanted (name, attributes)
  WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = name) \gexec
-GRANT ada, ben, web TO workflow_gateway;
+GRANT ada, ben, dora, web TO workflow_gateway;
 GRANT clerks TO ada;
-SELECT wf_grant_usage('ada'), wf_grant_usage('ben');
+SELECT wf_grant_usage('ada'), wf_grant_usage('ben'), wf_grant_usage('dora');
 GRANT EXECUTE ON FUNCTION wf_begin_http_request, wf_take_http_responses TO web;
 GRANT EXECUTE ON PROCEDURE wf_wait_http_responses TO web;
 
@@ -80,3 +80,20 @@ SELECT wf_start(repeat('endless', 10), correlation_id => repeat('correlation', 1
 SELECT wf_define(jsonb_build_object('id', 'fault', 'root', jsonb_build_array(jsonb_build_object('type', 'Fault', 'id', repeat('fault', 12),
     'code', repeat('code', 10), 'message', repeat('message', 30)))));
 SELECT wf_start('fault', on_fault => 'store');
+
+-- What people see: ben asks for leave, and ada decides. Dora has nothing to do.
+SELECT wf_define('{"id": "leave", "name": "Leave of absence", "description": "Ask for days off. The clerks decide within two days.",
+    "inputs": [{"name": "firstDay", "type": "String", "required": true, "displayName": "First day", "schema": {"format": "date"}},
+               {"name": "days", "type": "Int32", "required": true, "displayName": "Number of days", "schema": {"minimum": 1, "maximum": 30}},
+               {"name": "half", "type": "Boolean", "displayName": "The last one only half"},
+               {"name": "why", "type": "String", "displayName": "Reason", "schema": {"maxLength": 1000}}],
+    "outputs": [{"name": "Decision"}],
+    "root": {"id": "Approve leave", "type": "Approve", "by": "role:clerks", "not": ["starter"], "abstain": true, "deadline": "2 days",
+        "subject": {"js": "`${getInput(\"days\")} days of leave from ${getInput(\"firstDay\")}`"},
+        "details": {"object": {"firstDay": {"input": "firstDay"}, "days": {"input": "days"}, "reason": {"input": "why"}}},
+        "result": {"output": "Decision"}}}');
+SELECT wf_grant('leave', 'ben', '{start}');
+RESET ROLE;
+SET ROLE ben;
+SELECT wf_start('leave', jsonb_build_object('firstDay', '2030-07-0' || n, 'days', n + 1, 'why', 'The summer'), correlation_id => 'leave-' || n) FROM generate_series(1, 3) n;
+SET ROLE ada;

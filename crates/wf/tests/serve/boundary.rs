@@ -185,7 +185,12 @@ fn no_statement_finds_what_a_role_has_put_into_the_search_path() {
     for page in [
         "/inbox".to_owned(),
         "/inbox?whose=mine".to_owned(),
-        "/inbox?whose=roles".to_owned(),
+        "/inbox?whose=roles&q=trapped&order=deadline".to_owned(),
+        "/inbox?whose=all&every=yes&order=name".to_owned(),
+        "/inbox?whose=done&q=trapped".to_owned(),
+        "/start?q=trapped".to_owned(),
+        "/start/plain".to_owned(),
+        "/requests".to_owned(),
         "/incidents".to_owned(),
         format!("/instances/{id}"),
         format!("/instances/{id}/cancel"),

@@ -27,7 +27,7 @@ fn other_hosts_get_no_answer() {
     let key = format!("Authorization: ApiKey {}\r\n", world.key("ada"));
     let of = |host: &str| {
         let headers = format!("Host: {host}\r\n{key}");
-        let all = ["/elsa/api/workflow-definitions", "/inbox", "/login", "/static/frame.css", "/nowhere"]
+        let all = ["/elsa/api/workflow-definitions", "/inbox", "/login", "/static/workflow.css", "/nowhere"]
             .map(|path| status(&world, &format!("GET {path} HTTP/1.1"), &headers));
         assert!(all.iter().all(|one| (one == "421") == (all[0] == "421")), "{host}: {all:?}");
         all[0].clone()

@@ -23,6 +23,7 @@ mod instances_journal;
 mod memberships;
 mod pages_inbox;
 mod pages_instance;
+mod pages_people;
 mod passwords;
 mod patience;
 mod people;

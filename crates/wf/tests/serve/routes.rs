@@ -10,8 +10,16 @@ use crate::support::{Api, World};
 pub const SECRET: &str = "quokka";
 
 /// Routes that need no caller: log-in and log-out, resources of pages, and probes of the process.
-const OPEN: &[&str] =
-    &["GET /healthz", "GET /readyz", "GET /login", "POST /login", "POST /logout", "POST /csp-reports", "GET /"];
+const OPEN: &[&str] = &[
+    "GET /healthz",
+    "GET /readyz",
+    "GET /login",
+    "POST /login",
+    "POST /logout",
+    "POST /csp-reports",
+    "POST /preferences",
+    "GET /",
+];
 
 /// Files that are the same for all users: those of pages, and those of Studio.
 const FILES: &[&str] = &["GET /static/", "GET /_framework/", "GET /_content/", "GET /appsettings", "GET /Elsa.Studio."];

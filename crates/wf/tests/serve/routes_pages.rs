@@ -4,8 +4,8 @@ use crate::pages_inbox::Browser;
 use crate::routes::{SECRET, WaitingWorkflow};
 use crate::studio::Folder;
 
-/// Pages of Studio that are the same for all logged-in users: they request their content from Elsa's API.
-pub const FRAMES: &[&str] = &["GET /definitions", "GET /instances"];
+/// Pages that are the same for all logged-in users: those of Studio request their content from Elsa's API.
+pub const FRAMES: &[&str] = &["GET /definitions", "GET /instances", "GET /preferences"];
 
 /// A request of a browser. D, I, T and B stand for a definition of ada's, an instance, its task and its bookmark.
 pub struct PageCase {
@@ -33,6 +33,7 @@ const fn act(address: &'static str, form: &'static str, before: &'static str) ->
 const FAIL: &str = "SELECT wf_fail_task(task_id, token, 'quokka', retry => false, on_fault => 'store') FROM wf_claim_tasks('{quokka D}')";
 const PAUSE: &str = "SELECT wf_pause('I', 'quokka')";
 const TAKE: &str = "SELECT wf_assign_task('T', 'role:ada')";
+const COMPLETE: &str = "SELECT wf_complete_task('T', '1')";
 const MORE: &str = r#"SELECT wf_define('{"definitionId": "D", "description": "more", "variables": {"quokka": 1},
     "root": {"id": "ask", "type": "RunTask", "taskName": "quokka D"}}')"#;
 
@@ -47,6 +48,11 @@ pub const PAGES: &[PageCase] = &[
     task("do=give-back", TAKE),
     task("do=complete&as=json&result=1", ""),
     task("do=fail&reason=no", ""),
+    get("GET /inbox", "/inbox?whose=done", COMPLETE, 200),
+    get("GET /start", "/start", "", 200),
+    get("GET /start/{definition_id}", "/start/D", "", 404),
+    PageCase { route: "POST /start/{definition_id}", address: "/start/D", form: "do=start", before: "", refused: 404 },
+    get("GET /requests", "/requests", "", 200),
     get("GET /incidents", "/incidents", FAIL, 200),
     get("GET /instances/{id}", "/instances/I", "", 404),
     get("GET /instances/{id}", "/instances/I", FAIL, 404),
@@ -85,6 +91,7 @@ fn who_may_not_sees_and_changes_nothing_on_pages() {
                 .replace("\"D\"", &format!("\"{}\"", workflow.definition))
                 .replace("'I'", &format!("'{}'", workflow.instance))
                 .replace("'T'", &format!("'{}'", workflow.task))
+                .replace("/start/D", &format!("/start/{}", workflow.definition))
                 .replace("/D/", &format!("/{}/", workflow.definition))
                 .replace("/I", &format!("/{}", workflow.instance))
                 .replace("/T", &format!("/{}", workflow.task))

@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::gateway::Gateway;
 use crate::identity::scopes::Scope;
 use crate::pages::frame::Visitor;
+use crate::pages::inbox::list::{List, ListQuery};
 use crate::pages::statement::Statement;
 use crate::pages::typed::Typed;
 
@@ -60,6 +61,7 @@ pub async fn run_complete(
     app: &Gateway,
     by: &Visitor,
     task: &Task,
+    query: &ListQuery,
     typed: &Typed,
     given: Option<String>,
 ) -> Result<String, Failure> {
@@ -71,27 +73,36 @@ pub async fn run_complete(
     }
     let rows = answer(task, typed, given).run(&app.database, &by.caller).await?;
     let has_faulted = rows.first().and_then(|row| row.get::<_, Option<&str>>("sub_status")) == Some("Faulted");
-    Ok(format!("/inbox?done={}", if has_faulted { "faulted" } else { "completed" }))
+    let done = if has_faulted { "faulted" } else { "completed" };
+    let list = List::read(app, by, query.clone()).await?;
+    let next = list.after(&task.open).map_or_else(|| "/inbox".to_owned(), |next| format!("/inbox/{}", next.id));
+    Ok(query.address(&next, &[("done", done)]))
 }
 
-pub async fn run_take(app: &Gateway, by: &Visitor, task: &Task) -> Result<String, Failure> {
+pub async fn run_take(app: &Gateway, by: &Visitor, task: &Task, query: &ListQuery) -> Result<String, Failure> {
     take(task, &by.caller.role).run(&app.database, &by.caller).await?;
-    Ok(format!("/inbox/{}?done=taken", task.open.id))
+    Ok(query.address(&format!("/inbox/{}", task.open.id), &[("done", "taken")]))
 }
 
 /// A visitor who is no candidate cannot see the task any more and is sent to the list.
-pub async fn run_give_back(app: &Gateway, by: &Visitor, task: &Task) -> Result<String, Failure> {
+pub async fn run_give_back(app: &Gateway, by: &Visitor, task: &Task, query: &ListQuery) -> Result<String, Failure> {
     give_back(task).run(&app.database, &by.caller).await?;
-    Ok("/inbox?done=given-back".to_owned())
+    Ok(query.address("/inbox", &[("done", "given-back")]))
 }
 
-pub async fn run_fail(app: &Gateway, by: &Visitor, task: &Task, typed: &Typed) -> Result<String, Failure> {
+pub async fn run_fail(
+    app: &Gateway,
+    by: &Visitor,
+    task: &Task,
+    query: &ListQuery,
+    typed: &Typed,
+) -> Result<String, Failure> {
     if typed.non_empty("reason").is_none() {
         return Err(Failure::bad_request("a reason is required"));
     }
     let rows = fail(task, typed, &by.caller.role).run(&app.database, &by.caller).await?;
     match rows.first().and_then(|row| row.get::<_, Option<&str>>("wf_fail_task")) {
-        Some("Failed") => Ok("/inbox?done=failed".to_owned()),
-        _ => Ok(format!("/inbox/{}?done=again", task.open.id)),
+        Some("Failed") => Ok(query.address("/inbox", &[("done", "failed")])),
+        _ => Ok(query.address(&format!("/inbox/{}", task.open.id), &[("done", "again")])),
     }
 }

@@ -15,7 +15,7 @@ impl Field {
         }
         match self.value() {
             Ok(None) if self.is_required => {
-                self.problems.push("an answer is required".to_owned());
+                self.problems.push(self.t("form.missing").to_owned());
                 None
             }
             Ok(value) => value,
@@ -62,38 +62,42 @@ impl Field {
             FieldKind::Line(_) => Ok(Value::String(text.to_owned())),
             FieldKind::Lines => Ok(Value::String(lines(text))),
             FieldKind::Instant => Ok(Value::String(instant(text.trim()))),
-            FieldKind::Number(_) => number(text.trim()),
-            FieldKind::YesNo => yes_or_no(text),
-            FieldKind::Json => json::read(text.as_bytes()).map_err(|error| format!("this is no JSON: {error}")),
+            FieldKind::Number(_) => number(text.trim()).map_err(|()| self.filled("form.no-number", text.trim())),
+            FieldKind::YesNo => yes_or_no(text).map_err(|()| self.filled("form.no-choice", text)),
+            FieldKind::Json => json::read(text.as_bytes()).map_err(|error: String| self.filled("form.no-json", &error)),
             FieldKind::Choice(_) => self.chosen().map(|mut values| values.swap_remove(0)),
             FieldKind::Choices(_) | FieldKind::Group(_) => return Ok(None),
         }
         .map(Some)
     }
 
+    fn filled(&self, key: &str, value: &str) -> String {
+        self.language.filled(key, &[value])
+    }
+
     /// The values of the selected choices, in schema order.
     fn chosen(&self) -> Result<Vec<Value>, String> {
         let (FieldKind::Choice(choices) | FieldKind::Choices(choices)) = &self.kind else { return Ok(Vec::new()) };
         match self.given.iter().find(|given| choices.iter().all(|choice| choice.key != **given)) {
-            Some(unknown) => Err(format!("{unknown:?} is none of the choices")),
+            Some(unknown) => Err(self.filled("form.no-choice", unknown)),
             None => Ok(choices.iter().filter(|c| self.has(&c.key)).map(|c| c.value.clone()).collect()),
         }
     }
 }
 
 /// A number with all digits as typed.
-fn number(text: &str) -> Result<Value, String> {
+fn number(text: &str) -> Result<Value, ()> {
     match json::read::<Value>(text.as_bytes()) {
         Ok(value) if value.is_number() => Ok(value),
-        _ => Err(format!("{text:?} is no number, such as 12, -0.5 or 1e6")),
+        _ => Err(()),
     }
 }
 
-fn yes_or_no(text: &str) -> Result<Value, String> {
+fn yes_or_no(text: &str) -> Result<Value, ()> {
     match text {
         "true" => Ok(Value::Bool(true)),
         "false" => Ok(Value::Bool(false)),
-        _ => Err(format!("{text:?} is neither true nor false")),
+        _ => Err(()),
     }
 }
 

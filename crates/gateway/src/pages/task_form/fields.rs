@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
-use super::{Choice, Field, FieldKind};
+use super::{Choice, Field, FieldKind, ROOT};
+use crate::pages::texts::Language;
+use crate::pages::values::label as label_of;
 
 /// Maximum nesting of groups; deeper values are entered as JSON.
 const MAX_LEVELS: usize = 5;
@@ -17,11 +19,12 @@ const LONG: u64 = 200;
 pub struct FormSize {
     fields: usize,
     level: usize,
+    language: Language,
 }
 
 impl FormSize {
-    pub fn new() -> Self {
-        Self { fields: 0, level: 0 }
+    pub fn new(language: Language) -> Self {
+        Self { fields: 0, level: 0, language }
     }
 }
 
@@ -46,12 +49,16 @@ pub fn field(
         None => kind(schema),
     };
     let given = schema.get("default").map_or_else(Vec::new, |value| initial(&kind, value));
-    let label = text(schema, "title").unwrap_or(label).to_owned();
     Some(Field {
         name: name.to_owned(),
+        language: size.language,
         id,
-        label,
-        help: help(schema, &kind),
+        label: if name == ROOT {
+            text(schema, "title").unwrap_or(label).to_owned()
+        } else {
+            label_of(label, Some(schema))
+        },
+        help: help(schema, &kind, size.language),
         is_required,
         kind,
         given,
@@ -193,18 +200,18 @@ fn initial(kind: &FieldKind, value: &Value) -> Vec<String> {
 }
 
 /// The help text: what the schema says about the field and the control does not express by itself.
-fn help(schema: &Value, kind: &FieldKind) -> Option<String> {
+fn help(schema: &Value, kind: &FieldKind, language: Language) -> Option<String> {
     let number = |name| schema.get(name).filter(|value| value.is_number()).map(Value::to_string);
     let mut said: Vec<String> = text(schema, "description").map(str::to_owned).into_iter().collect();
     match kind {
-        FieldKind::Instant => said.push("Date and time in UTC.".to_owned()),
-        FieldKind::Json => said.push("Written as JSON.".to_owned()),
+        FieldKind::Instant => said.push(language.text("form.utc").to_owned()),
+        FieldKind::Json => said.push(language.text("form.json").to_owned()),
         FieldKind::Line(_) | FieldKind::Lines => {
-            said.extend(number("maxLength").map(|most| format!("At most {most} characters.")));
+            said.extend(number("maxLength").map(|most| language.filled("form.length", &[&most])));
         }
         FieldKind::Number(_) => {
-            said.extend(number("minimum").map(|least| format!("At least {least}.")));
-            said.extend(number("maximum").map(|most| format!("At most {most}.")));
+            said.extend(number("minimum").map(|least| language.filled("form.least", &[&least])));
+            said.extend(number("maximum").map(|most| language.filled("form.most", &[&most])));
         }
         FieldKind::YesNo | FieldKind::Choice(_) | FieldKind::Choices(_) | FieldKind::Group(_) => {}
     }

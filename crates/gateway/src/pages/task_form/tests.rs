@@ -8,7 +8,7 @@ fn typed(pairs: &[(&str, &str)]) -> Typed {
 
 /// The answer to a form, or the errors by field name.
 fn answer(schema: &Value, pairs: &[(&str, &str)]) -> Result<Option<Value>, Vec<String>> {
-    let mut form = Form::new(Some(schema), None);
+    let mut form = Form::new(Some(schema), None, Language::English);
     form.fill(&typed(pairs));
     let answer = form.answer().map(|text| serde_json::from_str(&text).unwrap());
     if form.has_problems() { Err(problems(&form.root)) } else { Ok(answer) }
@@ -57,7 +57,7 @@ fn what_is_typed_becomes_json_of_the_types_of_the_schema() {
         ("result/a~1b~0c", "1.10"),
         ("result/address/street", "High Street"),
     ];
-    let mut form = Form::new(Some(&everything()), None);
+    let mut form = Form::new(Some(&everything()), None, Language::English).without_buttons();
     form.fill(&typed(&pairs));
     let text = form.answer().unwrap();
     assert!(!form.has_problems(), "{:?}", problems(&form.root));
@@ -122,7 +122,7 @@ fn what_makes_no_sense_is_said_beside_the_field() {
 
 #[test]
 fn reasons_of_the_database_stand_beside_their_fields() {
-    let mut form = Form::new(Some(&everything()), None);
+    let mut form = Form::new(Some(&everything()), None, Language::English);
     let others =
         form.blame("/: \"x\" is a required property\n/address/street: too short\n/zeta: 0 is less than 1\nodd");
     assert_eq!(others, ["/: \"x\" is a required property", "odd"]);
@@ -135,7 +135,7 @@ fn reasons_of_the_database_stand_beside_their_fields() {
 fn a_schema_without_members_is_one_field() {
     assert_eq!(answer(&json!({"type": "boolean"}), &[("result", "true")]), Ok(Some(json!(true))));
     assert_eq!(answer(&json!({"type": "string"}), &[]), Ok(None));
-    let mut form = Form::new(None, None);
+    let mut form = Form::new(None, None, Language::English);
     form.fill(&typed(&[("result", "{\"a\": 1e400}")]));
     assert_eq!(form.answer().unwrap(), "{\"a\":1e+400}");
     form.fill(&typed(&[("result", "{")]));
@@ -145,10 +145,45 @@ fn a_schema_without_members_is_one_field() {
 }
 
 #[test]
+fn questions_have_buttons_in_place_of_fields() {
+    let decided = |schema: Value, button: &str| {
+        let mut form = Form::new(Some(&schema), None, Language::English);
+        let mut given = typed(&[("result/why", "so")]);
+        let is_there = form.decide(button, &mut given);
+        form.fill(&given);
+        is_there.then(|| (form.answer().unwrap(), form.fields().len()))
+    };
+    let vote = json!({"properties": {"approved": {"type": "boolean"}, "abstain": {"type": "boolean"}, "why": {"type": "string"}}});
+    let answers = [
+        (YES, r#"{"approved":true,"why":"so"}"#),
+        (NO, r#"{"approved":false,"why":"so"}"#),
+        (ABSTAIN, r#"{"abstain":true,"why":"so"}"#),
+    ];
+    for (button, answer) in answers {
+        assert_eq!(decided(vote.clone(), button), Some((answer.to_owned(), 1)));
+    }
+    let question =
+        json!({"required": ["is_it"], "properties": {"is_it": {"type": "boolean"}, "why": {"type": "string"}}});
+    assert_eq!(decided(question.clone(), NO), Some((r#"{"is_it":false,"why":"so"}"#.to_owned(), 1)));
+    assert_eq!(decided(question, ABSTAIN), None);
+    for schema in [
+        json!({"properties": {"optional": {"type": "boolean"}}}),
+        json!({"required": ["a", "b"], "properties": {"a": {"type": "boolean"}, "b": {"type": "boolean"}}}),
+        json!({"type": "boolean"}),
+        json!({"properties": {"approved": {"type": "string"}}}),
+    ] {
+        assert_eq!(decided(schema, YES), None);
+    }
+}
+
+#[test]
 fn defaults_are_in_the_form() {
     let schema = json!({"properties": {"a": {"type": "number", "default": 1.5}, "b": {"enum": ["x", "y"], "default": "y"},
         "c": {"type": "boolean", "default": true}, "d": {"type": "array", "items": {"enum": [1, 2]}, "default": [2]}}});
-    assert_eq!(Form::new(Some(&schema), None).answer().unwrap(), r#"{"a":1.5,"b":"y","c":true,"d":[2]}"#);
+    assert_eq!(
+        Form::new(Some(&schema), None, Language::English).answer().unwrap(),
+        r#"{"a":1.5,"b":"y","c":true,"d":[2]}"#
+    );
 }
 
 #[test]
@@ -157,7 +192,7 @@ fn texts_of_schemas_and_people_are_escaped() {
     let schema = json!({"properties": {evil: {"type": "string", "title": evil, "description": evil, "default": evil},
         "choice": {"enum": [evil]}, "many": {"type": "array", "items": {"enum": [evil]}}, "group": {"title": evil, "properties": {evil: {"type": "boolean"}}},
         "long": {"type": "string", "maxLength": 1000, "default": "</textarea><script>"}, "json": {"default": evil}}});
-    let mut form = Form::new(Some(&schema), None);
+    let mut form = Form::new(Some(&schema), None, Language::English);
     form.blame(&format!("/choice: {evil}"));
     let page = page(&form);
     assert!(!page.contains("<script") && page.contains("&#60;script&#62;"), "{page}");
@@ -203,7 +238,7 @@ fn hostile_schemas_become_forms_nevertheless() {
     ];
     odd.extend([deep, wide, choices]);
     for schema in odd {
-        let mut form = Form::new(Some(&schema), None);
+        let mut form = Form::new(Some(&schema), None, Language::English);
         form.fill(&typed(&[("result", "1"), ("result/a", "1"), ("result/", "é"), ("result/b", "\u{0}")]));
         form.answer();
         form.blame("/a/b/c: x\n: y\n\n/: z");

@@ -1,0 +1,95 @@
+//! What a person has answered, from the record.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::Value;
+use tokio_postgres::Row;
+use uuid::{NoContext, Timestamp, Uuid};
+
+use super::list::{about, instant};
+use crate::failure::Failure;
+use crate::gateway::Gateway;
+use crate::pages::frame::Visitor;
+use crate::pages::reader::Reader;
+use crate::pages::values::ReadableValue;
+use crate::{json, parameters};
+
+/// Answers per page.
+const PAGE: usize = 50;
+/// Maximum number of pages.
+const MAX_PAGES: u32 = 200;
+/// How far the list goes back: no index finds the answers of a person.
+const DAYS: i64 = 90;
+
+/// The latest answers. $1: offset; $2: limit; $3: a text that they contain, in lower case; $4: the id of the earliest
+/// task.
+const ANSWERS: &str = concat!(
+    "SELECT t.name, coalesce(t.definition_name, t.definition_id) AS definition, ",
+    about!("t"),
+    " AS about, ",
+    instant!("t.completed_at"),
+    " AS completed, t.result::pg_catalog.text AS result, t.used FROM workflow.my_answers t \
+     WHERE t.task_id OPERATOR(pg_catalog.>=) $4 AND ($3 OPERATOR(pg_catalog.=) '' OR pg_catalog.strpos(\
+        pg_catalog.lower(pg_catalog.concat_ws(' ', t.name, ",
+    about!("t"),
+    ", t.definition_name, t.definition_id, t.correlation_id)), $3) OPERATOR(pg_catalog.>) 0) OFFSET $1 LIMIT $2"
+);
+
+/// An answer of the visitor.
+pub struct Answer {
+    pub name: String,
+    pub definition: String,
+    pub about: String,
+    pub completed: Option<DateTime<Utc>>,
+    /// The vote as a pill: its class, and the key of its text.
+    pub vote: Option<(&'static str, &'static str)>,
+    pub result: Option<ReadableValue>,
+    pub is_used: bool,
+}
+
+impl Answer {
+    fn new(row: &Row, reader: &Reader) -> Self {
+        let result: Option<Value> =
+            row.get::<_, Option<&str>>("result").and_then(|text| json::read(text.as_bytes()).ok());
+        let mut rest = result.unwrap_or_default();
+        let vote = vote(&rest);
+        if let (Some(_), Value::Object(members)) = (vote, &mut rest) {
+            members.remove("approved");
+            members.remove("abstain");
+        }
+        let is_empty = rest.is_null()
+            || rest.as_object().is_some_and(serde_json::Map::is_empty)
+            || vote.is_some() && rest.is_boolean();
+        Self {
+            name: row.get("name"),
+            definition: row.get("definition"),
+            about: row.get("about"),
+            completed: row.get("completed"),
+            vote,
+            result: (!is_empty).then(|| ReadableValue::new(&rest, None, reader)),
+            is_used: row.get("used"),
+        }
+    }
+}
+
+/// The vote in an answer to an approval.
+fn vote(result: &Value) -> Option<(&'static str, &'static str)> {
+    let approved = if result.is_boolean() { Some(result) } else { result.get("approved") };
+    match approved.and_then(Value::as_bool) {
+        Some(true) => Some(("good", "answers.approved")),
+        Some(false) => Some(("bad", "answers.rejected")),
+        None if result.get("abstain") == Some(&Value::Bool(true)) => Some(("", "answers.abstained")),
+        None => None,
+    }
+}
+
+/// Answers of a page, and whether there are more.
+pub async fn read(app: &Gateway, visitor: &Visitor, page: u32, search: &str) -> Result<(Vec<Answer>, bool), Failure> {
+    let since = (Utc::now() - TimeDelta::days(DAYS)).timestamp().unsigned_abs();
+    let earliest = Uuid::new_v7(Timestamp::from_unix(NoContext, since, 0));
+    let page = page.min(MAX_PAGES);
+    let passed = i64::from(page - 1) * PAGE as i64;
+    let values = parameters![passed, PAGE as i64 + 1, search.trim().to_lowercase(), earliest];
+    let rows = app.database.read(&visitor.caller, ANSWERS, values).await?;
+    let answers = rows.iter().take(PAGE).map(|row| Answer::new(row, &visitor.reader)).collect();
+    Ok((answers, rows.len() > PAGE && page < MAX_PAGES))
+}

@@ -1,0 +1,153 @@
+//! What people see who build no workflows: requests, answers, preferences.
+
+use crate::pages_inbox::{Browser, location};
+use crate::support::World;
+
+/// A workflow of the superuser that ben may start, and of which ada, as a clerk, answers the task.
+fn leave(world: &World) {
+    world.sql(
+        r#"SELECT wf_define('{"definitionId": "leave", "name": "Leave of absence", "description": "Days off",
+            "inputs": [{"name": "from", "type": "String", "schema": {"format": "date"}}, {"name": "days", "type": "Int32", "required": true, "schema": {"maximum": 30}}],
+            "outputs": [{"name": "Decision"}],
+            "root": {"id": "approve", "type": "Approve", "by": "role:clerks", "abstain": true, "name": "Approve leave",
+                "subject": {"js": "`${getInput(''days'')} days of leave`"}, "details": {"object": {"firstDay": {"input": "from"}}},
+                "deadline": "2 days", "result": {"output": "Decision"}}}');
+        SELECT wf_grant('leave', 'ben', '{start}')"#,
+    );
+}
+
+#[test]
+fn a_request_is_sent_followed_and_decided() {
+    let world = World::new();
+    leave(&world);
+    let (ada, ben) = (Browser::ada(&world), Browser::ben(&world));
+    assert!(!ada.page("/start").contains("Leave of absence"));
+    assert_eq!(ada.get("/start/leave").status, 404);
+    let list = ben.page("/start");
+    assert!(list.contains("href=\"/start/leave\"") && list.contains("Days off"), "{list}");
+    assert!(!ben.page("/start?q=holiday").contains("Leave of absence"));
+    let form = ben.page("/start/leave");
+    let places = [">From <", ">Days <"].map(|label| form.find(label).unwrap_or_else(|| panic!("{label} in {form}")));
+    assert!(places.is_sorted() && form.contains("type=\"date\""), "{form}");
+
+    let refused = ben.post("/start/leave", &[("do", "start"), ("result/from", "2030-01-07"), ("result/days", "31")]);
+    assert_eq!(refused.status, 400, "{refused:?}");
+    assert!(refused.text.contains("value=\"31\"") && refused.text.contains("maximum of 30"), "{refused:?}");
+    let missing = ben.post("/start/leave", &[("do", "start")]);
+    assert!(missing.status == 400 && missing.text.contains("an answer is required"), "{missing:?}");
+    assert_eq!(world.value("SELECT count(*)::text FROM workflow.instances").as_deref(), Some("0"));
+    let sent = ben.post(
+        "/start/leave",
+        &[("do", "start"), ("result/from", "2030-01-07"), ("result/days", "3"), ("reference", "L-1")],
+    );
+    assert_eq!(location(&sent), "/requests?done=started");
+    let page = ben.page(location(&sent));
+    for part in ["The request is sent.", "Leave of absence · L-1", "waits for clerks", ">Running<"] {
+        assert!(page.contains(part), "{part} in {page}");
+    }
+    assert!(!ada.page("/requests").contains("L-1"));
+
+    let inbox = ada.page("/inbox");
+    assert!(inbox.contains("3 days of leave") && inbox.contains("Leave of absence"), "{inbox}");
+    let task = world.value("SELECT task_id::text FROM workflow.open_tasks").unwrap();
+    let page = ada.page(&format!("/inbox/{task}"));
+    for part in ["value=\"yes\"", "value=\"no\"", "value=\"abstain\"", ">First day</th>", "2030-01-07"] {
+        assert!(page.contains(part), "{part} in {page}");
+    }
+    assert!(!page.contains("wf_complete_task") && !page.contains("\"firstDay\""), "{page}");
+    let done = ada.post(&format!("/inbox/{task}"), &[("do", "yes")]);
+    assert_eq!(location(&done), "/inbox?done=completed");
+
+    let page = ben.page("/requests");
+    assert!(page.contains("answered by ada") && page.contains("Decision"), "{page}");
+    let answers = ada.page("/inbox?whose=done");
+    assert!(answers.contains("3 days of leave") && answers.contains(">Approved<"), "{answers}");
+    assert!(ada.page("/inbox?whose=done&q=ship").contains("answered nothing"));
+    assert!(!ben.page("/inbox?whose=done").contains("3 days of leave"));
+}
+
+/// Whoever clicks on what is no button of the form changes nothing.
+#[test]
+fn only_buttons_of_the_form_answer_it() {
+    let world = World::new();
+    leave(&world);
+    world.sql("SET ROLE ben; SELECT wf_start('leave', '{\"days\": 1}')");
+    world.sql(
+        r#"SET ROLE ada; SELECT wf_define('{"definitionId": "ask", "root": {"type": "RunTask", "taskName": "Ask", "candidates": ["role:ada"]}}');
+        SELECT wf_start('ask')"#,
+    );
+    let ada = Browser::ada(&world);
+    let task = world.value("SELECT task_id::text FROM workflow.open_tasks WHERE name = 'Ask'").unwrap();
+    for button in ["yes", "abstain", "maybe", ""] {
+        let refused = ada.post(&format!("/inbox/{task}"), &[("do", button)]);
+        assert!(refused.status == 400 && refused.text.contains("cannot be asked to"), "{button}: {refused:?}");
+    }
+    let missing = world.value("SELECT task_id::text FROM workflow.open_tasks WHERE name <> 'Ask'").unwrap();
+    let refused = ada.post(&format!("/inbox/{missing}"), &[("do", "complete")]);
+    assert_eq!(refused.status, 400, "{refused:?}");
+    assert_eq!(world.value("SELECT count(*)::text FROM workflow.open_tasks").as_deref(), Some("2"));
+}
+
+#[test]
+fn after_an_answer_the_next_task_of_the_list_is_shown() {
+    let world = World::new();
+    world.sql(
+        r#"SET ROLE ada; SELECT wf_define('{"definitionId": "many", "root": {"type": "RunTask", "taskName": "Check", "candidates": ["role:ada"],
+            "payload": {"object": {"subject": {"js": "`Number ${getInput(''n'')}`"}}}}}');
+        SELECT wf_start('many', jsonb_build_object('n', n)) FROM generate_series(1, 3) n"#,
+    );
+    let ada = Browser::ada(&world);
+    let tasks: Vec<String> = (0..3)
+        .map(|n| format!("SELECT task_id::text FROM workflow.open_tasks ORDER BY task_id OFFSET {n} LIMIT 1"))
+        .map(|sql| world.value(&sql).unwrap())
+        .collect();
+    let page = ada.page(&format!("/inbox/{}?q=number", tasks[1]));
+    let found = tasks.iter().filter(|task| page.contains(&format!("href=\"/inbox/{task}?q=number\""))).count();
+    assert_eq!(found, 3, "{page}");
+    let answer = |number: usize, query: &str| {
+        let done = ada.post(&format!("/inbox/{}{query}", tasks[number]), &[("do", "complete")]);
+        location(&done).to_owned()
+    };
+    assert_eq!(answer(1, "?q=number"), format!("/inbox/{}?q=number&done=completed", tasks[2]));
+    assert_eq!(answer(2, ""), format!("/inbox/{}?done=completed", tasks[0]));
+    assert_eq!(answer(0, ""), "/inbox?done=completed");
+}
+
+#[test]
+fn people_land_where_they_have_something_to_do() {
+    let world = World::new();
+    world.sql(
+        r#"SET ROLE ada; SELECT wf_define('{"definitionId": "mine", "root": {"type": "WriteLine", "text": "x"}}')"#,
+    );
+    let (ada, ben) = (Browser::ada(&world), Browser::ben(&world));
+    assert_eq!((location(&ada.get("/")), location(&ben.get("/"))), ("/definitions", "/inbox"));
+    assert_eq!(location(&world.send("GET", "/", &[], "")), "/login?next=%2F");
+    assert!(ada.page("/inbox").contains("href=\"/incidents\"") && !ben.page("/inbox").contains("href=\"/incidents\""));
+}
+
+#[test]
+fn preferences_are_kept_in_cookies() {
+    let world = World::new();
+    leave(&world);
+    world.sql("SET ROLE ben; SELECT wf_start('leave', '{\"days\": 1}')");
+    let ben = Browser::ben(&world);
+    let set = ben.post(
+        "/preferences",
+        &[("language", "de"), ("zone", "Asia/Kolkata"), ("developer", "on"), ("next", "/requests")],
+    );
+    assert_eq!(location(&set), "/requests");
+    let cookies: Vec<&str> = set.headers.get_all("set-cookie").iter().map(|cookie| cookie.to_str().unwrap()).collect();
+    for cookie in ["wf-language=de;", "wf-zone=Asia/Kolkata;", "wf-developer=on;"] {
+        assert!(cookies.iter().any(|set| set.starts_with(cookie)), "{cookie} in {cookies:?}");
+    }
+    assert_eq!(ben.post("/preferences", &[("zone", "Asia/Nowhere")]).status, 400);
+    assert_eq!(ben.post("/preferences", &[("language", "tlh")]).status, 400);
+    assert_eq!(location(&ben.post("/preferences", &[("next", "//evil.example")])), "/");
+    let german = ben.preferring("; wf-language=de; wf-zone=Asia/Kolkata");
+    let page = german.page("/requests");
+    assert!(page.contains("<html lang=\"de\">") && page.contains("Meine Anträge") && page.contains("IST"), "{page}");
+    let unknown = german.get("/nowhere");
+    assert!(unknown.status == 404 && unknown.text.contains("Abmelden") && unknown.text.contains("Zur ersten Seite"));
+    let login = world.send("GET", "/login", &[("Accept-Language", "de-CH, en;q=0.5")], "");
+    assert!(login.text.contains("Anmelden") && login.text.contains("class=\"brand\""), "{login:?}");
+}

@@ -26,6 +26,10 @@ AXE_VERSION=4.14.1
 BROWSER_DIR=$CACHE_DIR/playwright-core-$PLAYWRIGHT_VERSION-axe-core-$AXE_VERSION
 LANGUAGE_SERVICE_VERSION=5.7.2
 LANGUAGE_SERVICE_DIR=$CACHE_DIR/json-languageservice-$LANGUAGE_SERVICE_VERSION
+# The identity provider at which people log in, in the same tests.
+PROVIDER_VERSION=9.13.3
+PROVIDER_NODE_VERSION=22.23.5
+PROVIDER_DIR=$CACHE_DIR/oidc-provider-$PROVIDER_VERSION
 # Where `wf studio fetch` puts the version of Studio that `wf serve` takes.
 STUDIO_DIR=$CACHE_DIR/elsa-studio-3.8.2
 

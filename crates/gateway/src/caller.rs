@@ -17,7 +17,7 @@ pub struct Caller {
     pub role: String,
     /// The actor recorded in the audit beside the role: the login role, the note of the API key, or the person.
     pub actor: String,
-    /// The groups of a person whom a proxy has authenticated; `None` for other callers.
+    /// The groups of a person whom a proxy or an identity provider has authenticated; `None` for other callers.
     pub groups: Option<Vec<String>>,
     /// Whether a proxy has authenticated the person of this request.
     pub is_by_proxy: bool,
@@ -46,6 +46,8 @@ pub enum Proof {
     Password(String),
     /// An API key, identified by its digest.
     Key(String),
+    /// A log-in at the identity provider: the person, the groups, and the rule that gave the role.
+    Person { name: String, groups: Vec<String>, rule: String },
 }
 
 impl Caller {

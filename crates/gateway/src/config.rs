@@ -10,7 +10,7 @@ mod endpoints;
 mod sign_on;
 
 pub use endpoints::EndpointOptions;
-pub use sign_on::{PROXY_GROUPS, PROXY_PERSON, SignOnOptions};
+pub use sign_on::{PROXY_GROUPS, PROXY_PERSON, RoleRule, SignOnOptions, texts};
 
 /// The folder of Elsa Studio by default.
 pub const DEFAULT_STUDIO: &str = "/var/lib/wf/studio";

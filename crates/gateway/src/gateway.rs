@@ -10,6 +10,7 @@ use crate::database::Database;
 use crate::identity::cookies::Cookies;
 use crate::identity::keys::ApiKeys;
 use crate::identity::logins::Logins;
+use crate::identity::oidc::Provider;
 use crate::identity::sessions::Sessions;
 use crate::memory::Memory;
 use crate::rates::Rates;
@@ -31,6 +32,8 @@ pub struct Gateway {
     pub keys: ApiKeys,
     pub logins: Logins,
     pub sessions: Sessions,
+    /// The identity provider at which people log in.
+    pub provider: Option<Provider>,
     /// Memory held by authenticated requests.
     pub memory: Memory,
     /// Memory held by unauthenticated requests. It is separate, so that they cannot exhaust that of authenticated
@@ -58,6 +61,7 @@ impl Gateway {
             keys: ApiKeys::new(options.api_keys.as_deref())?,
             logins: Logins::new(),
             sessions: Sessions::new(),
+            provider: Provider::new(&options.sign_on, &options.origin())?,
             memory: Memory::new(usize::from(options.max_memory) * 1024, usize::from(options.max_memory) * 512),
             memory_of_strangers: Memory::new(MEMORY_OF_STRANGERS, MEMORY_OF_ADDRESS),
             memory_of_endpoints: Memory::new(

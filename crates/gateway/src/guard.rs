@@ -58,7 +58,7 @@ fn is_known_host(app: &Gateway, host: &str) -> bool {
     port == listen.port().to_string() && (is_local || name.trim_matches(['[', ']']) == listen.ip().to_string())
 }
 
-/// Authenticates by the proxy's header, the key in `Authorization`, or the cookie. An unknown key is rejected. A request with
+/// Authenticates by the proxy's header, the key or token in `Authorization`, or the cookie. An unknown key is rejected. A request with
 /// neither is passed on only to pages, before its body is read.
 pub async fn authenticate(State(app): State<App>, mut request: Request, next: Next) -> Result<Response, Failure> {
     let caller = caller(&app, peer_of(&request), request.headers(), request.uri()).await?;
@@ -96,7 +96,7 @@ pub fn address(app: &Gateway, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
     last.and_then(address).unwrap_or(peer)
 }
 
-/// The caller: the person whom the proxy names, or else that of the API key, or else that of the cookie.
+/// The caller: the person whom the proxy names, or else that of the API key or token, or else that of the cookie.
 pub async fn caller(app: &Gateway, peer: IpAddr, headers: &HeaderMap, uri: &Uri) -> Result<Option<Caller>, Failure> {
     let sign_on = &app.options.sign_on;
     let is_proxy = sign_on.proxy_address.iter().any(|network| network.contains(&peer.to_canonical()));
@@ -104,18 +104,40 @@ pub async fn caller(app: &Gateway, peer: IpAddr, headers: &HeaderMap, uri: &Uri)
         return Ok(Some(Caller { is_by_proxy: true, ..person.into_caller() }));
     }
     match headers.get(AUTHORIZATION) {
-        Some(value) => caller_of_key(app, value).ok_or_else(unknown_key).map(Some),
+        Some(value) => match credential(value) {
+            Some((scheme, key)) => caller_of_credential(app, scheme, key).await.map(Some),
+            None => Err(unknown_key()),
+        },
         None => match key_of_socket(uri) {
-            Some(key) => app.keys.caller(&key).ok_or_else(unknown_key).map(Some),
+            Some(key) => caller_of_credential(app, "Bearer", &key).await.map(Some),
             None => caller_of_cookie(app, headers).await,
         },
+    }
+}
+
+/// The scheme and the API key or token of an `Authorization`.
+fn credential(value: &HeaderValue) -> Option<(&str, &str)> {
+    let (scheme, key) = value.to_str().ok()?.split_once(' ')?;
+    let is_known = scheme.eq_ignore_ascii_case("ApiKey") || scheme.eq_ignore_ascii_case("Bearer");
+    is_known.then(|| (scheme, key.trim()))
+}
+
+/// The caller of an API key, or of an access token of the identity provider.
+async fn caller_of_credential(app: &Gateway, scheme: &str, key: &str) -> Result<Caller, Failure> {
+    if let Some(caller) = app.keys.caller(key) {
+        return Ok(caller);
+    }
+    let is_token = scheme.eq_ignore_ascii_case("Bearer") && key.split('.').count() == 3;
+    match app.provider.as_ref().filter(|provider| is_token && provider.has_audience()) {
+        Some(provider) => provider.bearer(&app.options.sign_on, key).await.map(Person::into_caller),
+        None => Err(unknown_key()),
     }
 }
 
 /// `None` if the session has ended.
 async fn caller_of_cookie(app: &Gateway, headers: &HeaderMap) -> Result<Option<Caller>, Failure> {
     let Some(mut caller) = app.cookies.open(headers) else { return Ok(None) };
-    if !app.sessions.is_valid(&app.database, &app.keys, &caller).await? {
+    if !app.sessions.is_valid(app, &caller).await? {
         return Ok(None);
     }
     if let Some(Proof::Key(digest)) = caller.session.as_ref().map(|session| &session.proof)
@@ -131,12 +153,6 @@ fn key_of_socket(uri: &Uri) -> Option<String> {
     let Query(pairs): Query<Vec<(String, String)>> =
         uri.path().starts_with(HUBS).then(|| Query::try_from_uri(uri).ok()).flatten()?;
     pairs.into_iter().find(|(name, _)| name == "access_token").map(|(_, key)| key)
-}
-
-fn caller_of_key(app: &Gateway, value: &HeaderValue) -> Option<Caller> {
-    let (scheme, key) = value.to_str().ok()?.split_once(' ')?;
-    let is_ours = scheme.eq_ignore_ascii_case("ApiKey") || scheme.eq_ignore_ascii_case("Bearer");
-    if is_ours { app.keys.caller(key.trim()) } else { None }
 }
 
 /// The answer to an API key that is unknown or no longer valid.

@@ -27,6 +27,7 @@ mod waiting;
 pub use config::{DEFAULT_STUDIO, ServeOptions};
 pub use identity::cookies::new_key_line;
 pub use identity::keys::add as add_key;
+pub use identity::oidc::ProviderExamination;
 pub use identity::scopes::Scope;
 pub use studio::fetch::fetch as fetch_studio;
 
@@ -59,6 +60,12 @@ async fn first_check(app: &Gateway) -> Result<(), String> {
             Ok(())
         }
     }
+}
+
+/// What the identity provider of the options says, and whether it accepts the gateway. There must be one.
+pub async fn examine_provider(options: &ServeOptions) -> Result<ProviderExamination, String> {
+    let provider = identity::oidc::Provider::new(&options.sign_on, &options.origin())?;
+    provider.ok_or("there is no identity provider")?.examine().await
 }
 
 /// All routes, as `METHOD /path`.

@@ -9,6 +9,7 @@ mod login;
 mod policy;
 mod reader;
 mod requests;
+mod sign_on;
 mod start;
 mod statement;
 mod studio;
@@ -27,6 +28,7 @@ pub fn routes() -> Routes {
         .merge(frame::routes())
         .merge(landing::routes())
         .merge(login::routes())
+        .merge(sign_on::routes())
         .merge(policy::routes())
         .merge(reader::routes())
         .merge(studio::routes())

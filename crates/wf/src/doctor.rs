@@ -2,6 +2,7 @@
 
 mod database;
 mod files;
+mod provider;
 mod rights;
 
 use clap::{Args, Subcommand};
@@ -18,8 +19,8 @@ use crate::terminal::{OutputArguments, one_line};
 /// It connects as the other commands do, or as the service that is named, with the configuration of that: is the server
 /// reachable, over TLS, by the same clock; do extension, library and program fit; do background workers run; are the
 /// extension's functions on the search path; has the role the rights that it needs. For a service it also looks at the
-/// files of its options: who may read those with secrets, and when certificates expire. The exit code is 1 if something is
-/// wrong.
+/// files of its options: who may read those with secrets, and when certificates expire; and at the identity provider of
+/// people: is it there, does it accept the gateway, do the clocks agree. The exit code is 1 if something is wrong.
 #[derive(Debug, Args)]
 pub struct DoctorArguments {
     #[command(subcommand)]
@@ -113,6 +114,9 @@ pub fn examine(arguments: DoctorArguments, shared: &SharedArguments) -> Result<(
     };
     files::of_connection(&shared.connection, &mut findings);
     crate::run(async {
+        if let Some(Service::Serve(options)) = &arguments.service {
+            provider::examine(options, &mut findings).await;
+        }
         if let Some(Service::Work(options)) = &arguments.service {
             match workflow_services::check(options).await {
                 Ok(()) => findings.ok("options", "they fit together, and the files and secrets can be read"),

@@ -1,9 +1,10 @@
-//! The options for people whom a proxy has authenticated.
+//! The options for people whom a proxy or an identity provider has authenticated.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::str::FromStr;
 
-use axum::http::HeaderName;
+use axum::http::{HeaderName, Uri};
 use clap::Args;
 use ipnet::IpNet;
 use serde_json::{Map, Value};
@@ -14,10 +15,10 @@ pub const PROXY_GROUPS: &str = "groups";
 
 /// The options of `wf serve` for the log-in of people.
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Log-in of people by a proxy")]
+#[command(next_help_heading = "Log-in of people by a proxy or an identity provider")]
 pub struct SignOnOptions {
     /// Database role of the people who have a claim with this value, as groups=finance=clerks; * is any value. The
-    /// first rule that matches counts. The claims are person and groups
+    /// first rule that matches counts. For a proxy the claims are person and groups
     #[arg(long, value_name = "CLAIM=VALUE=ROLE")]
     pub person_role: Vec<RoleRule>,
 
@@ -32,6 +33,38 @@ pub struct SignOnOptions {
     /// Addresses or networks of the proxies that may send these headers, as 10.0.0.7 or 10.1.0.0/16
     #[arg(long, value_name = "NETWORK", value_delimiter = ',', value_parser = network)]
     pub proxy_address: Vec<IpNet>,
+
+    /// Issuer of an OpenID provider at which people log in, as https://login.example.com/realms/acme
+    #[arg(long, value_name = "URL")]
+    pub oidc_issuer: Option<String>,
+
+    /// Id under which the provider knows the gateway
+    #[arg(long, value_name = "ID")]
+    pub oidc_client_id: Option<String>,
+
+    /// File with the secret of the gateway at the provider; without it the gateway is a public client
+    #[arg(long, value_name = "FILE")]
+    pub oidc_client_secret_file: Option<PathBuf>,
+
+    /// Audience of access tokens (JWT) that programs send as bearer tokens; without it none is accepted
+    #[arg(long, value_name = "AUDIENCE")]
+    pub oidc_audience: Option<String>,
+
+    /// Scopes to request besides openid
+    #[arg(long, value_name = "SCOPE", value_delimiter = ',', default_value = "profile,email")]
+    pub oidc_scopes: Vec<String>,
+
+    /// Claim that names the person in the audit and in tasks. The provider must never give its value to somebody else
+    #[arg(long, value_name = "CLAIM", default_value = "sub")]
+    pub oidc_person_claim: String,
+
+    /// Claim with the groups of the person
+    #[arg(long, value_name = "CLAIM", default_value = "groups")]
+    pub oidc_groups_claim: String,
+
+    /// Certificates (PEM) of the authorities that the provider's certificate may have, instead of the system's
+    #[arg(long, value_name = "FILE")]
+    pub oidc_ca: Option<PathBuf>,
 }
 
 /// People who have a value in a claim act as a role.
@@ -74,7 +107,7 @@ impl fmt::Display for RoleRule {
 }
 
 /// The texts of a claim: a text, or the texts of a list. The name of a claim inside another one is a path with dots.
-fn texts<'a>(claims: &'a Map<String, Value>, claim: &str) -> impl Iterator<Item = &'a str> {
+pub fn texts<'a>(claims: &'a Map<String, Value>, claim: &str) -> impl Iterator<Item = &'a str> {
     let nested = || {
         let (first, path) = claim.split_once('.')?;
         path.split('.').try_fold(claims.get(first)?, |value, name| value.get(name))
@@ -95,9 +128,15 @@ impl SignOnOptions {
         self.person_role.iter().find(|rule| rule.matches(claims))
     }
 
+    /// Whether the list still has a rule, as text, that gives a role at the identity provider.
+    pub fn has_rule(&self, rule: &str, role: &str) -> bool {
+        let is_same = |known: &RoleRule| known.role == role && known.to_string() == rule;
+        self.oidc_issuer.is_some() && self.person_role.iter().any(is_same)
+    }
+
     /// Whether anybody but the database says who people are.
     pub fn is_used(&self) -> bool {
-        self.proxy_person_header.is_some()
+        self.proxy_person_header.is_some() || self.oidc_issuer.is_some()
     }
 
     /// The headers in which a proxy says who the user is.
@@ -110,6 +149,10 @@ impl SignOnOptions {
         let given = |is_given: bool, name: &'static str| is_given.then_some(name);
         let of_proxy = given(self.proxy_groups_header.is_some(), "--proxy-groups-header")
             .or(given(!self.proxy_address.is_empty(), "--proxy-address"));
+        let of_oidc = given(self.oidc_client_id.is_some(), "--oidc-client-id")
+            .or(given(self.oidc_client_secret_file.is_some(), "--oidc-client-secret-file"))
+            .or(given(self.oidc_audience.is_some(), "--oidc-audience"))
+            .or(given(self.oidc_ca.is_some(), "--oidc-ca"));
         match (&self.proxy_person_header, of_proxy) {
             (None, Some(option)) => return Some(format!("{option} needs --proxy-person-header")),
             (Some(_), _) if self.proxy_address.is_empty() => {
@@ -119,11 +162,39 @@ impl SignOnOptions {
             }
             _ => {}
         }
+        match (&self.oidc_issuer, of_oidc) {
+            (None, Some(option)) => return Some(format!("{option} needs --oidc-issuer")),
+            (Some(issuer), _) => {
+                if let Some(problem) = self.problem_of_oidc(issuer) {
+                    return Some(problem);
+                }
+            }
+            _ => {}
+        }
         match self.is_used() == self.person_role.is_empty() {
             true if self.is_used() => Some("nobody could log in: name the roles of people with --person-role".into()),
-            true => Some("--person-role needs --proxy-person-header".into()),
+            true => Some("--person-role needs --oidc-issuer or --proxy-person-header".into()),
             false => None,
         }
+    }
+
+    fn problem_of_oidc(&self, issuer: &str) -> Option<String> {
+        let url: Option<Uri> = issuer.parse().ok();
+        let host = url.as_ref().and_then(Uri::host).unwrap_or_default();
+        let is_local = matches!(host, "localhost" | "127.0.0.1" | "[::1]");
+        match url.as_ref().and_then(Uri::scheme_str) {
+            Some("https") => {}
+            Some("http") if is_local => {}
+            _ => return Some("--oidc-issuer must be an https:// URL: tokens would be readable on the way".into()),
+        }
+        if self.oidc_client_id.is_none() {
+            return Some("--oidc-issuer needs --oidc-client-id".into());
+        }
+        if self.oidc_audience.is_some() && self.oidc_audience == self.oidc_client_id {
+            let problem = "--oidc-audience must differ from --oidc-client-id: it tells access tokens from ID tokens";
+            return Some(problem.into());
+        }
+        None
     }
 }
 
@@ -169,16 +240,18 @@ mod tests {
 
     #[test]
     fn combinations_that_make_no_sense_are_refused() {
-        const RULE: &str = "--person-role=person=*=a";
-        const PROXY: [&str; 3] = ["--proxy-person-header=X-User", "--proxy-address=10.0.0.1,10.1.0.0/16", RULE];
-        assert_eq!(options(&PROXY).problem(), None);
+        const OIDC: &[&str] = &["--oidc-issuer=https://login.example", "--oidc-client-id=wf", "--person-role=sub=*=a"];
+        assert_eq!(options(OIDC).problem(), None);
         assert_eq!(options(&[]).problem(), None);
         for (arguments, said) in [
-            (&[RULE][..], "--person-role needs"),
-            (&PROXY[..2], "nobody could log in"),
-            (&[PROXY[0], RULE], "--proxy-address"),
-            (&[PROXY[1]], "--proxy-address needs --proxy-person-header"),
-            (&["--proxy-groups-header=X-Groups"], "--proxy-groups-header needs --proxy-person-header"),
+            (&["--person-role=sub=*=a"][..], "--person-role needs"),
+            (&OIDC[..2], "nobody could log in"),
+            (&[OIDC[0], OIDC[2]], "--oidc-client-id"),
+            (&[OIDC[1]], "--oidc-client-id needs --oidc-issuer"),
+            (&["--oidc-issuer=http://login.example", OIDC[1], OIDC[2]], "https://"),
+            (&[OIDC[0], OIDC[1], OIDC[2], "--oidc-audience=wf"], "must differ"),
+            (&["--proxy-person-header=X-User", OIDC[2]], "--proxy-address"),
+            (&["--proxy-address=10.0.0.1"], "--proxy-address needs --proxy-person-header"),
         ] {
             let problem = options(arguments).problem().unwrap_or_default();
             assert!(problem.contains(said), "{arguments:?}: {problem}");

@@ -114,12 +114,14 @@ fn is_session(cookie: &str) -> bool {
     let cookie = cookie.trim_start_matches(|sign: char| sign == '=' || sign.is_whitespace());
     let name = cookie.split(['=', ';']).next().unwrap_or_default();
     let name = percent_decode_str(name).decode_utf8_lossy();
-    cookies::NAMES.contains(&name.trim())
+    cookies::NAMES.iter().chain(&cookies::NAMES_OF_ATTEMPT).any(|known| *known == name.trim())
 }
 
-/// Whether an `Authorization` is a key of the gateway, which somebody has sent to the wrong listener.
+/// Whether an `Authorization` is a key of the gateway, or an access token for it, which somebody has sent to the wrong
+/// listener.
 fn is_key_of_gateway(app: &App, text: &str) -> bool {
-    text.split_once(' ').is_some_and(|(_, key)| app.keys.caller(key.trim()).is_some())
+    let is_token = |key: &str| app.provider.as_ref().is_some_and(|provider| provider.is_audience_of(key));
+    text.split_once(' ').is_some_and(|(_, key)| app.keys.caller(key.trim()).is_some() || is_token(key.trim()))
 }
 
 /// Writes the headers of a workflow's response: an object with a text or a list of texts for each name.
@@ -170,7 +172,7 @@ mod tests {
     #[test]
     fn responses_set_no_session_and_no_headers_of_the_connection() {
         let mut headers = HeaderMap::new();
-        let stored = r#"{"Set-Cookie": ["workflow=x", "__Host-workflow=x; Path=/", "=workflow=x", "%77orkflow=x", "workflow=%FF; Path=/", "__Host-workflow=%FF; Secure", "cart=%FF"], "Connection": "close", "Clear-Site-Data": "*",
+        let stored = r#"{"Set-Cookie": ["workflow=x", "__Host-workflow=x; Path=/", "=workflow=x", "%77orkflow=x", "workflow=%FF; Path=/", "__Host-workflow=%FF; Secure", "workflow-login=x", "cart=%FF"], "Connection": "close", "Clear-Site-Data": "*",
             "Strict-Transport-Security": "max-age=0", "Content-Length": "1", "X-Count": 7, "Content-Security-Policy": "sandbox allow-scripts"}"#;
         write(&mut headers, stored).expect("headers");
         protect(&mut headers, &options(false));

@@ -9,9 +9,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use chrono::{DateTime, TimeDelta, Utc};
 use rand::RngCore as _;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::caller::{Caller, Session};
+use crate::caller::{Caller, Proof, Session};
 
 /// Bytes of a key: 32 to sign, 32 to encrypt.
 const KEY_BYTES: usize = 64;
@@ -27,6 +28,22 @@ struct SealedSession {
 
 /// The names of the cookie, over http and over https.
 pub const NAMES: [&str; 2] = ["workflow", "__Host-workflow"];
+
+/// The same for the cookie of a log-in at the identity provider.
+pub const NAMES_OF_ATTEMPT: [&str; 2] = ["workflow-login", "__Host-workflow-login"];
+
+/// A log-in at the identity provider, from its begin until the browser comes back.
+#[derive(Serialize, Deserialize)]
+pub struct LoginAttempt {
+    /// It binds the answer of the provider to this browser.
+    pub state: String,
+    pub nonce: String,
+    /// The secret of PKCE.
+    pub verifier: String,
+    /// The path to return to afterwards.
+    pub next: String,
+    pub ends: DateTime<Utc>,
+}
 
 /// Seals and opens session cookies.
 pub struct Cookies {
@@ -48,13 +65,16 @@ impl Cookies {
 
     /// The caller in the request's cookie, if it was sealed with one of the keys and has not expired.
     pub fn open(&self, headers: &HeaderMap) -> Option<Caller> {
-        let opened = |key: &Key| PrivateCookieJar::from_headers(headers, key.clone()).get(self.name());
-        let cookie = self.keys.iter().find_map(opened)?;
-        let content: SealedSession = serde_json::from_str(cookie.value()).ok()?;
+        let content: SealedSession = self.content(headers, self.name())?;
         let SealedSession { login, role, session } = content;
-        let is_live = session.ends > Utc::now();
-        let caller = Caller::of_role(login.clone(), login);
-        is_live.then_some(Caller { role, session: Some(session), ..caller })
+        if session.ends <= Utc::now() {
+            return None;
+        }
+        let (actor, groups) = match &session.proof {
+            Proof::Person { name, groups, .. } => (name.clone(), Some(groups.clone())),
+            _ => (login.clone(), None),
+        };
+        Some(Caller { role, groups, session: Some(session), ..Caller::of_role(login, actor) })
     }
 
     /// The expiry of a session that begins now.
@@ -66,29 +86,59 @@ impl Cookies {
     pub fn seal(&self, login: &str, role: &str, session: Session) -> PrivateCookieJar {
         let content = SealedSession { login: login.into(), role: role.into(), session };
         let text = serde_json::to_string(&content).unwrap_or_default();
-        PrivateCookieJar::new(self.keys[0].clone()).add(self.cookie(text))
+        PrivateCookieJar::new(self.keys[0].clone()).add(self.cookie(self.name(), text))
     }
 
     /// The cookie that ends a session.
     pub fn end(&self) -> PrivateCookieJar {
-        let mut cookie = self.cookie(String::new());
-        cookie.make_removal();
-        PrivateCookieJar::new(self.keys[0].clone()).add(cookie)
+        PrivateCookieJar::new(self.keys[0].clone()).add(removal(self.cookie(self.name(), String::new())))
     }
 
-    fn cookie(&self, value: String) -> Cookie<'static> {
-        Cookie::build((self.name(), value))
-            .path("/")
-            .http_only(true)
-            .same_site(SameSite::Lax)
-            .secure(self.is_secure)
-            .build()
+    /// The cookie of a log-in at the identity provider that begins now. It replaces that of an earlier one.
+    pub fn seal_attempt(&self, attempt: &LoginAttempt) -> PrivateCookieJar {
+        let text = serde_json::to_string(attempt).unwrap_or_default();
+        PrivateCookieJar::new(self.keys[0].clone()).add(self.cookie(self.name_of_attempt(), text))
+    }
+
+    /// The log-in at the identity provider that this browser has begun, unless it took too long.
+    pub fn attempt(&self, headers: &HeaderMap) -> Option<LoginAttempt> {
+        let attempt: LoginAttempt = self.content(headers, self.name_of_attempt())?;
+        (attempt.ends > Utc::now()).then_some(attempt)
+    }
+
+    /// Ends the log-in at the identity provider, so that nothing can complete it again.
+    pub fn end_attempt(&self, cookies: PrivateCookieJar) -> PrivateCookieJar {
+        cookies.add(removal(self.cookie(self.name_of_attempt(), String::new())))
+    }
+
+    /// No cookies yet.
+    pub fn none(&self) -> PrivateCookieJar {
+        PrivateCookieJar::new(self.keys[0].clone())
+    }
+
+    /// The content of a cookie that was sealed with one of the keys.
+    fn content<T: DeserializeOwned>(&self, headers: &HeaderMap, name: &str) -> Option<T> {
+        let opened = |key: &Key| PrivateCookieJar::from_headers(headers, key.clone()).get(name);
+        serde_json::from_str(self.keys.iter().find_map(opened)?.value()).ok()
+    }
+
+    fn cookie(&self, name: &'static str, value: String) -> Cookie<'static> {
+        Cookie::build((name, value)).path("/").http_only(true).same_site(SameSite::Lax).secure(self.is_secure).build()
     }
 
     /// With the prefix `__Host-`, browsers accept the cookie only over https and only from this host.
     fn name(&self) -> &'static str {
         NAMES[usize::from(self.is_secure)]
     }
+
+    fn name_of_attempt(&self) -> &'static str {
+        NAMES_OF_ATTEMPT[usize::from(self.is_secure)]
+    }
+}
+
+fn removal(mut cookie: Cookie<'static>) -> Cookie<'static> {
+    cookie.make_removal();
+    cookie
 }
 
 fn random_key() -> [u8; KEY_BYTES] {
@@ -116,7 +166,6 @@ fn read_keys(path: &Path) -> Result<Vec<Key>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::caller::Proof;
     use axum::http::header::{COOKIE, SET_COOKIE};
     use axum::response::IntoResponse as _;
 

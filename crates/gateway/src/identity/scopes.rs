@@ -73,6 +73,8 @@ const UNSCOPED: &[&str] = &[
     "GET /readyz",
     "GET /login",
     "POST /login",
+    "GET /login/oidc",
+    "GET /login/oidc/callback",
     "POST /logout",
     "POST /role",
     "POST /csp-reports",

@@ -10,6 +10,7 @@ use serde::Deserialize;
 
 use super::frame::Frame;
 use super::reader::Reader;
+use super::sign_on;
 use crate::caller::{Caller, Proof, Session};
 use crate::failure::Failure;
 use crate::gateway::{App, Gateway};
@@ -23,6 +24,9 @@ pub fn routes() -> Routes {
     Routes::new().get("/login", show).post("/login", log_in).post("/logout", log_out).post("/role", act_as)
 }
 
+/// Maximum length of a path in bytes.
+const MAX_PATH: usize = 2048;
+
 /// The path to return to afterwards.
 #[derive(Deserialize)]
 pub struct RedirectTarget {
@@ -31,10 +35,12 @@ pub struct RedirectTarget {
 }
 
 impl RedirectTarget {
-    /// Only a local path is accepted. Browsers ignore tabs and line ends anywhere, and treat a backslash as a slash.
+    /// Only a local path is accepted. Browsers ignore tabs and line ends anywhere, and treat a backslash as a slash. A
+    /// cookie contains the path during a log-in at an identity provider, so a long one is not accepted either.
     pub fn path(&self) -> &str {
         let is_plain = self.next.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
-        if is_plain && self.next.starts_with('/') && !self.next.starts_with("//") { &self.next } else { "/" }
+        let is_local = self.next.starts_with('/') && !self.next.starts_with("//");
+        if is_plain && is_local && self.next.len() <= MAX_PATH { &self.next } else { "/" }
     }
 }
 
@@ -44,20 +50,24 @@ struct Page<'a> {
     frame: Frame,
     next: &'a str,
     problem: Option<&'a Failure>,
+    /// The address at which the log-in at the identity provider begins, if there is one.
+    provider: Option<String>,
 }
 
-fn page(reader: Reader, next: &str, problem: Option<&Failure>) -> Response {
+/// The page for the log-in, with the reason why the last attempt failed.
+pub fn page(app: &Gateway, reader: Reader, next: &str, problem: Option<&Failure>) -> Response {
     let status = problem.map_or(StatusCode::OK, |problem| problem.status);
     let here: String = form_urlencoded::byte_serialize(next.as_bytes()).collect();
+    let provider = app.provider.as_ref().map(|_| format!("{}?next={here}", sign_on::BEGIN));
     let frame = Frame::plain(None, reader, format!("/login?next={here}"), reader.t("login.title"));
-    match askama::Template::render(&Page { frame, next, problem }) {
+    match askama::Template::render(&Page { frame, next, problem, provider }) {
         Ok(html) => (status, problem.and_then(Failure::headers), Html(html)).into_response(),
         Err(error) => Failure::internal(error).into_response(),
     }
 }
 
-async fn show(reader: Reader, Query(next): Query<RedirectTarget>) -> Response {
-    page(reader, next.path(), None)
+async fn show(State(app): State<App>, reader: Reader, Query(next): Query<RedirectTarget>) -> Response {
+    page(&app, reader, next.path(), None)
 }
 
 /// A role with its password, or an API key.
@@ -82,7 +92,7 @@ async fn log_in(
 ) -> Response {
     match session(&app, address(&app, peer.ip(), &headers), &credentials).await {
         Ok(cookies) => (cookies, Redirect::to(credentials.next.path())).into_response(),
-        Err(problem) => page(reader, credentials.next.path(), Some(&problem)),
+        Err(problem) => page(&app, reader, credentials.next.path(), Some(&problem)),
     }
 }
 
@@ -114,14 +124,20 @@ async fn begin(app: &Gateway, role: &str, proof: Proof) -> Result<PrivateCookieJ
 }
 
 /// The OID of a role; 0, which no role has, if it does not exist.
-async fn oid(app: &Gateway, role: &str) -> Result<u32, Failure> {
+pub async fn oid(app: &Gateway, role: &str) -> Result<u32, Failure> {
     const SQL: &str = "SELECT oid FROM pg_catalog.pg_roles WHERE rolname OPERATOR(pg_catalog.=) $1";
     let rows = app.database.catalogue(SQL, parameters![role]).await?;
     Ok(rows.first().map_or(0, |row| row.get("oid")))
 }
 
-async fn log_out(State(app): State<App>) -> Response {
-    (app.cookies.end(), Redirect::to("/login")).into_response()
+/// Ends the session. That of a person who has logged in at the identity provider ends there, too.
+async fn log_out(State(app): State<App>, reader: Reader, headers: HeaderMap) -> Response {
+    let session = app.cookies.open(&headers).and_then(|caller| caller.session);
+    let is_of_provider = session.is_some_and(|session| matches!(session.proof, Proof::Person { .. }));
+    match app.provider.as_ref().filter(|_| is_of_provider) {
+        Some(provider) => sign_on::leave(&app, reader, provider).await,
+        None => (app.cookies.end(), Redirect::to("/login")).into_response(),
+    }
 }
 
 #[derive(Deserialize)]

@@ -19,8 +19,12 @@ pub fn of_serve(options: &ServeOptions, findings: &mut Findings) {
     if let Some(problem) = options.problem() {
         findings.error("options", problem, "wf serve --help explains the options");
     }
-    let secrets =
-        [("cookie keys", &options.cookie_keys), ("API keys", &options.api_keys), ("TLS key", &options.tls_key)];
+    let secrets = [
+        ("cookie keys", &options.cookie_keys),
+        ("API keys", &options.api_keys),
+        ("TLS key", &options.tls_key),
+        ("secret at the identity provider", &options.sign_on.oidc_client_secret_file),
+    ];
     for (subject, path) in secrets {
         if let Some(path) = path {
             secret(subject, path, findings);
@@ -35,6 +39,9 @@ pub fn of_serve(options: &ServeOptions, findings: &mut Findings) {
     }
     if let Some(path) = &options.tls_certificate {
         certificates("TLS certificate", path, SystemTime::now(), findings);
+    }
+    if let Some(path) = &options.sign_on.oidc_ca {
+        certificates("authorities of the identity provider", path, SystemTime::now(), findings);
     }
 }
 

@@ -14,6 +14,8 @@ const OPEN: &[&str] = &[
     "GET /healthz",
     "GET /readyz",
     "GET /login",
+    "GET /login/oidc",
+    "GET /login/oidc/callback",
     "POST /login",
     "POST /logout",
     "POST /csp-reports",

@@ -1,0 +1,357 @@
+//! OpenID Connect: log-in of people at an identity provider, and access tokens of programs.
+//!
+//! The crate `openidconnect` has the protocol: discovery, authorization code flow with PKCE, and the checks of an ID
+//! token (signature, `alg`, `iss`, `aud`, `exp`, `nonce`). Here are the checks that it leaves to applications.
+
+mod examination;
+mod transport;
+
+use std::fmt;
+use std::io;
+use std::str::FromStr as _;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+use axum::http::StatusCode;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
+use openidconnect::core::{
+    CoreAuthenticationFlow, CoreClient, CoreClientAuthMethod, CoreIdToken, CoreIdTokenVerifier,
+    CoreJwsSigningAlgorithm as Algorithm,
+};
+use openidconnect::{
+    AuthType, AuthorizationCode, ClaimsVerificationError, ClientId, ClientSecret, CsrfToken, DiscoveryError,
+    EndSessionUrl, HttpRequest, IssuerUrl, JsonWebTokenType, LogoutRequest, Nonce, PkceCodeChallenge, PkceCodeVerifier,
+    PostLogoutRedirectUrl, ProviderMetadataWithLogout, RedirectUrl, Scope, SignatureVerificationError,
+    TokenResponse as _,
+};
+use serde_json::{Map, Value};
+use tokio::sync::Mutex;
+
+use super::people::Person;
+use crate::config::{SignOnOptions, texts};
+use crate::failure::Failure;
+pub use examination::ProviderExamination;
+use transport::Transport;
+
+/// The path to which the provider sends people back.
+pub const CALLBACK: &str = "/login/oidc/callback";
+
+/// Signatures that are accepted: none with a shared secret, and never `none`.
+const ALGORITHMS: [Algorithm; 10] = [
+    Algorithm::RsaSsaPkcs1V15Sha256,
+    Algorithm::RsaSsaPkcs1V15Sha384,
+    Algorithm::RsaSsaPkcs1V15Sha512,
+    Algorithm::RsaSsaPssSha256,
+    Algorithm::RsaSsaPssSha384,
+    Algorithm::RsaSsaPssSha512,
+    Algorithm::EcdsaP256Sha256,
+    Algorithm::EcdsaP384Sha384,
+    Algorithm::EcdsaP521Sha512,
+    Algorithm::EdDsa,
+];
+/// Values of `typ` in the header of an access token.
+const ACCESS_TOKEN_TYPES: [&str; 2] = ["jwt", "at+jwt"];
+/// How long the provider's metadata and keys are used before they are read again.
+const FRESH: Duration = Duration::from_secs(3600);
+/// A token signed with an unknown key causes the keys to be read again, at most three times in a row, and then this
+/// often. Anybody can send such tokens.
+const REFRESH_INTERVAL: Duration = Duration::from_secs(10);
+/// How far the clock of a client of the provider may be ahead, in seconds.
+const MAX_SKEW: i64 = 60;
+
+/// An identity provider, whose metadata and keys are read when they are first needed.
+pub struct Provider {
+    issuer: IssuerUrl,
+    client: ClientId,
+    secret: Option<ClientSecret>,
+    audience: Option<ClientId>,
+    redirect: RedirectUrl,
+    after_logout: PostLogoutRedirectUrl,
+    scopes: Vec<Scope>,
+    transport: Transport,
+    known: RwLock<Option<Arc<Known>>>,
+    /// Held while the metadata is read, so that requests do not read it at the same time.
+    reading: Mutex<()>,
+    refreshes: DefaultDirectRateLimiter,
+}
+
+/// What the provider says about itself.
+struct Known {
+    metadata: ProviderMetadataWithLogout,
+    since: Instant,
+}
+
+/// A log-in that has begun: what the browser keeps until it returns from the provider.
+pub struct Begun {
+    /// The address at the provider.
+    pub url: String,
+    pub state: String,
+    pub nonce: String,
+    pub verifier: String,
+}
+
+impl Provider {
+    /// The provider of the options, if there is one. Does not connect to it.
+    pub fn new(options: &SignOnOptions, origin: &str) -> Result<Option<Self>, String> {
+        let (Some(issuer), Some(client)) = (&options.oidc_issuer, &options.oidc_client_id) else { return Ok(None) };
+        let no_url = |error: &dyn fmt::Display| format!("--oidc-issuer is no URL: {error}");
+        let secret = match &options.oidc_client_secret_file {
+            Some(path) => {
+                let text = std::fs::read_to_string(path);
+                let text = text.map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+                Some(ClientSecret::new(text.trim().to_owned()))
+            }
+            None => None,
+        };
+        Ok(Some(Self {
+            issuer: IssuerUrl::new(issuer.clone()).map_err(|error| no_url(&error))?,
+            client: ClientId::new(client.clone()),
+            secret,
+            audience: options.oidc_audience.clone().map(ClientId::new),
+            redirect: RedirectUrl::new(format!("{origin}{CALLBACK}")).map_err(|error| no_url(&error))?,
+            after_logout: PostLogoutRedirectUrl::new(format!("{origin}/login")).map_err(|error| no_url(&error))?,
+            scopes: options.oidc_scopes.iter().cloned().map(Scope::new).collect(),
+            transport: Transport::new(options.oidc_ca.as_deref())?,
+            known: RwLock::default(),
+            reading: Mutex::default(),
+            refreshes: RateLimiter::direct(
+                Quota::with_period(REFRESH_INTERVAL).unwrap_or(Quota::per_minute(BURST)).allow_burst(BURST),
+            ),
+        }))
+    }
+
+    /// Whether programs may send access tokens.
+    pub fn has_audience(&self) -> bool {
+        self.audience.is_some()
+    }
+
+    /// Begins a log-in.
+    pub async fn begin(&self) -> Result<Begun, Failure> {
+        let known = self.known().await?;
+        let (challenge, verifier) = PkceCodeChallenge::new_random_sha256();
+        let client = CoreClient::from_provider_metadata(known.metadata.clone(), self.client.clone(), None)
+            .set_redirect_uri(self.redirect.clone());
+        let flow = CoreAuthenticationFlow::AuthorizationCode;
+        let request = client.authorize_url(flow, CsrfToken::new_random, Nonce::new_random);
+        let (url, state, nonce) = request.add_scopes(self.scopes.clone()).set_pkce_challenge(challenge).url();
+        Ok(Begun {
+            url: url.to_string(),
+            state: state.secret().clone(),
+            nonce: nonce.secret().clone(),
+            verifier: verifier.secret().clone(),
+        })
+    }
+
+    /// Completes a log-in with the code that the browser has brought back.
+    pub async fn finish(
+        &self,
+        options: &SignOnOptions,
+        code: String,
+        nonce: String,
+        verifier: String,
+    ) -> Result<Person, Failure> {
+        let known = self.known().await?;
+        let client =
+            CoreClient::from_provider_metadata(known.metadata.clone(), self.client.clone(), self.secret.clone())
+                .set_redirect_uri(self.redirect.clone())
+                .set_auth_type(auth_type(&known.metadata));
+        let request = client.exchange_code(AuthorizationCode::new(code)).map_err(Failure::internal)?;
+        let request = request.set_pkce_verifier(PkceCodeVerifier::new(verifier));
+        let response = request.request_async(&|request: HttpRequest| self.transport.clone().send(request)).await;
+        let response = response.map_err(|error| {
+            tracing::info!(cause = whole(&error), "the identity provider does not redeem a code");
+            Failure::new(StatusCode::UNAUTHORIZED, "the identity provider does not confirm the log-in")
+        })?;
+        let token = response.id_token().ok_or_else(|| refused("there is no ID token"))?;
+        let nonce = Nonce::new(nonce);
+        let claims = self.verified(token, |token, known| {
+            let verifier = self.verifier(&self.client, known);
+            token.claims(&verifier, &nonce).map(drop)
+        });
+        let claims = claims.await?;
+        let is_of_another = texts(&claims, "azp").any(|party| party != self.client.as_str());
+        if is_of_another {
+            return Err(refused("its azp is another client"));
+        }
+        self.person(options, &claims)
+    }
+
+    /// The person, or the program, in an access token.
+    pub async fn bearer(&self, options: &SignOnOptions, token: &str) -> Result<Person, Failure> {
+        let audience = self.audience.as_ref().ok_or_else(|| refused("no audience is configured"))?;
+        let token = CoreIdToken::from_str(token).map_err(|error| refused(&error.to_string()))?;
+        let types = ACCESS_TOKEN_TYPES.map(|kind| JsonWebTokenType::new(kind.to_owned()).normalize());
+        let types: Vec<_> = types.into_iter().flatten().collect();
+        let claims = self.verified(&token, |token, known| {
+            let verifier = self.verifier(audience, known).set_allowed_jose_types(types.clone());
+            // Access tokens are often for several audiences, and have no nonce.
+            let verifier = verifier.set_other_audience_verifier_fn(|_| true);
+            token.claims(&verifier, |nonce: Option<&Nonce>| match nonce {
+                None => Ok(()),
+                Some(_) => Err("an ID token is no access token".to_owned()),
+            })?;
+            Ok(())
+        });
+        let claims = claims.await?;
+        let is_id_token = claims.contains_key("at_hash") || texts(&claims, "typ").any(|kind| kind == "ID");
+        if is_id_token {
+            return Err(refused("an ID token is no access token"));
+        }
+        let begins = claims.get("nbf").and_then(Value::as_i64);
+        if begins.is_some_and(|begins| begins > chrono::Utc::now().timestamp() + MAX_SKEW) {
+            return Err(refused("it is not valid yet"));
+        }
+        self.person(options, &claims)
+    }
+
+    /// Whether a token says that it is an access token for the gateway. It need not be valid.
+    pub fn is_audience_of(&self, token: &str) -> bool {
+        let is_ours = |audience: &ClientId| {
+            payload(token).is_some_and(|claims| texts(&claims, "aud").any(|one| one == audience.as_str()))
+        };
+        self.audience.as_ref().is_some_and(is_ours)
+    }
+
+    /// The address at the provider that ends the session there, if the provider has one.
+    pub async fn log_out(&self) -> Option<String> {
+        let known = self.known().await.ok()?;
+        let end: EndSessionUrl = known.metadata.additional_metadata().end_session_endpoint.clone()?;
+        let request = LogoutRequest::from(end).set_client_id(self.client.clone());
+        Some(request.set_post_logout_redirect_uri(self.after_logout.clone()).http_get_url().to_string())
+    }
+
+    fn person(&self, options: &SignOnOptions, claims: &Map<String, Value>) -> Result<Person, Failure> {
+        Person::of_claims(options, claims, (&options.oidc_person_claim, &options.oidc_groups_claim))
+    }
+
+    fn verifier(&self, audience: &ClientId, known: &Known) -> CoreIdTokenVerifier<'static> {
+        let keys = known.metadata.jwks().clone();
+        CoreIdTokenVerifier::new_public_client(audience.clone(), self.issuer.clone(), keys).set_allowed_algs(ALGORITHMS)
+    }
+
+    /// The claims of a token that passes the check. If its key is unknown, the keys are read again once.
+    async fn verified(
+        &self,
+        token: &CoreIdToken,
+        check: impl Fn(&CoreIdToken, &Known) -> Result<(), ClaimsVerificationError>,
+    ) -> Result<Map<String, Value>, Failure> {
+        use ClaimsVerificationError::SignatureVerification;
+        let known = self.known().await?;
+        let mut checked = check(token, &known);
+        if let Err(SignatureVerification(SignatureVerificationError::NoMatchingKey)) = checked
+            && let Some(newer) = self.refreshed(&known).await
+        {
+            checked = check(token, &newer);
+        }
+        checked.map_err(|error| refused(&whole(&error)))?;
+        payload(&token.to_string()).ok_or_else(|| refused("its claims are no JSON object"))
+    }
+
+    /// The provider's metadata. If it cannot be read again, the one that was read before stays in use.
+    async fn known(&self) -> Result<Arc<Known>, Failure> {
+        let stored = self.stored();
+        match stored.filter(|known| known.since.elapsed() < FRESH) {
+            Some(known) => Ok(known),
+            None => {
+                let _reading = self.reading.lock().await;
+                match self.stored() {
+                    Some(known) if known.since.elapsed() < FRESH => Ok(known),
+                    old => self.read().await.or_else(|failure| old.ok_or(failure)),
+                }
+            }
+        }
+    }
+
+    /// The metadata with the present keys, unless it was read again too often. `seen` are those that lack a key.
+    async fn refreshed(&self, seen: &Arc<Known>) -> Option<Arc<Known>> {
+        let _reading = self.reading.lock().await;
+        let stored = self.stored().filter(|known| !Arc::ptr_eq(known, seen));
+        if stored.is_some() {
+            return stored;
+        }
+        self.refreshes.check().ok()?;
+        self.read().await.ok()
+    }
+
+    fn stored(&self) -> Option<Arc<Known>> {
+        self.known.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    async fn read(&self) -> Result<Arc<Known>, Failure> {
+        self.discover().await.map_err(|error| {
+            tracing::warn!(cause = whole(&error), "cannot read the metadata of the identity provider");
+            Failure::unavailable("the identity provider cannot be reached")
+        })
+    }
+
+    /// Reads metadata and keys. The issuer in the metadata must be the one of the options.
+    async fn discover(&self) -> Result<Arc<Known>, DiscoveryError<io::Error>> {
+        let send = |request: HttpRequest| self.transport.clone().send(request);
+        let metadata = ProviderMetadataWithLogout::discover_async(self.issuer.clone(), &send).await?;
+        let known = Arc::new(Known { metadata, since: Instant::now() });
+        *self.known.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&known));
+        Ok(known)
+    }
+}
+
+const BURST: std::num::NonZeroU32 = std::num::NonZeroU32::new(3).expect("not zero");
+
+/// How the gateway authenticates itself at the provider: as the specification says, unless only the other way is known.
+fn auth_type(metadata: &ProviderMetadataWithLogout) -> AuthType {
+    let methods = metadata.token_endpoint_auth_methods_supported();
+    let is_known = |method| methods.is_some_and(|methods| methods.contains(&method));
+    match is_known(CoreClientAuthMethod::ClientSecretPost) && !is_known(CoreClientAuthMethod::ClientSecretBasic) {
+        true => AuthType::RequestBody,
+        false => AuthType::BasicAuth,
+    }
+}
+
+/// The failure of a request with a token that is not accepted. The client learns no reason.
+fn refused(reason: &str) -> Failure {
+    tracing::info!(reason, "refused a token");
+    Failure::new(StatusCode::UNAUTHORIZED, "the token is not valid, or has expired")
+}
+
+/// All claims of a token, whose signature is not looked at here.
+fn payload(token: &str) -> Option<Map<String, Value>> {
+    let part = token.split('.').nth(1)?;
+    serde_json::from_slice(&URL_SAFE_NO_PAD.decode(part).ok()?).ok()
+}
+
+/// An error with its chain of sources.
+fn whole(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        Some(source) => format!("{error}: {}", whole(source)),
+        None => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use serde_json::json;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Program {
+        #[command(flatten)]
+        options: SignOnOptions,
+    }
+
+    #[test]
+    fn a_token_for_the_gateway_is_told_by_its_audience() {
+        let arguments =
+            ["wf", "--oidc-issuer=https://login.example", "--oidc-client-id=wf", "--oidc-audience=https://wf.example"];
+        let options = Program::parse_from(arguments).options;
+        let provider = Provider::new(&options, "https://wf.example").unwrap().unwrap();
+        let token = |audience: Value| format!("e30.{}.x", URL_SAFE_NO_PAD.encode(json!({"aud": audience}).to_string()));
+        assert!(provider.is_audience_of(&token(json!("https://wf.example"))));
+        assert!(provider.is_audience_of(&token(json!(["account", "https://wf.example"]))));
+        for other in [token(json!("account")), token(json!(7)), "other".to_owned(), "a.b.c".to_owned()] {
+            assert!(!provider.is_audience_of(&other), "{other}");
+        }
+    }
+}

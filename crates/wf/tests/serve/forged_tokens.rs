@@ -1,0 +1,330 @@
+//! Tokens that an identity provider would never issue, from one that issues whatever a test wants.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::{Arc, Mutex};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use rcgen::{KeyPair, PKCS_ED25519, PublicKeyData as _, SigningKey as _};
+use serde_json::{Value, json};
+
+use crate::support::{Answer, World};
+
+const LIST: &str = "/elsa/api/workflow-definitions";
+const CLIENT: &str = "workflow";
+const API: &str = "https://workflows.example/api";
+
+/// A provider without people: the test decides which ID token a code is worth.
+struct Forger {
+    issuer: String,
+    key: KeyPair,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+struct State {
+    id_token: String,
+    /// The public keys, as the provider publishes them.
+    keys: Vec<Value>,
+    /// How often the keys were read.
+    reads: usize,
+}
+
+impl Forger {
+    fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let issuer = format!("http://{}", listener.local_addr().unwrap());
+        let key = KeyPair::generate_for(&PKCS_ED25519).unwrap();
+        let state = Arc::new(Mutex::new(State { keys: vec![public(&key, "known")], ..State::default() }));
+        let (at, shared) = (issuer.clone(), Arc::clone(&state));
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                // A client that has gone away needs no answer.
+                let _ = respond(stream, &at, &shared);
+            }
+        });
+        Self { issuer, key, state }
+    }
+
+    fn world(&self) -> World {
+        World::with(&[
+            "--behind-proxy",
+            "--oidc-issuer",
+            &self.issuer,
+            "--oidc-client-id",
+            CLIENT,
+            "--oidc-audience",
+            API,
+            "--person-role",
+            "groups=finance=clerks",
+        ])
+    }
+
+    /// The claims of an ID token, or of an access token, that is accepted.
+    fn claims(&self, audience: &str) -> Value {
+        let now = chrono::Utc::now().timestamp();
+        json!({ "iss": self.issuer, "aud": audience, "sub": "ada", "exp": now + 600, "iat": now, "groups": ["finance"] })
+    }
+
+    fn header(&self) -> Value {
+        json!({ "alg": "EdDSA", "typ": "JWT", "kid": "known" })
+    }
+
+    fn signed(&self, header: &Value, claims: &Value) -> String {
+        signed_by(&self.key, header, claims)
+    }
+
+    fn reads(&self) -> usize {
+        self.state.lock().unwrap().reads
+    }
+}
+
+fn part(value: &Value) -> String {
+    URL_SAFE_NO_PAD.encode(value.to_string())
+}
+
+fn signed_by(key: &KeyPair, header: &Value, claims: &Value) -> String {
+    let text = format!("{}.{}", part(header), part(claims));
+    format!("{text}.{}", URL_SAFE_NO_PAD.encode(key.sign(text.as_bytes()).unwrap()))
+}
+
+fn public(key: &KeyPair, kid: &str) -> Value {
+    let x = URL_SAFE_NO_PAD.encode(key.der_bytes());
+    json!({ "kty": "OKP", "crv": "Ed25519", "use": "sig", "alg": "EdDSA", "kid": kid, "x": x })
+}
+
+fn with(value: &Value, name: &str, member: Value) -> Value {
+    let mut value = value.clone();
+    value[name] = member;
+    value
+}
+
+fn without(value: &Value, name: &str) -> Value {
+    let mut value = value.clone();
+    value.as_object_mut().unwrap().remove(name);
+    value
+}
+
+/// Answers one request and closes the connection.
+fn respond(mut stream: TcpStream, issuer: &str, state: &Mutex<State>) -> std::io::Result<()> {
+    let mut reader = BufReader::new(stream.try_clone()?);
+    let (mut line, mut length) = (String::new(), 0);
+    reader.read_line(&mut line)?;
+    let path = line.split(' ').nth(1).unwrap_or_default().to_owned();
+    while line.trim() != "" {
+        line.clear();
+        reader.read_line(&mut line)?;
+        if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().unwrap_or(0);
+        }
+    }
+    reader.take(length).read_to_end(&mut Vec::new())?;
+    let mut state = state.lock().unwrap();
+    let body = match path.as_str() {
+        "/.well-known/openid-configuration" => json!({
+            "issuer": issuer, "authorization_endpoint": format!("{issuer}/auth"), "token_endpoint": format!("{issuer}/token"),
+            "jwks_uri": format!("{issuer}/keys"), "response_types_supported": ["code"], "subject_types_supported": ["public"],
+            "id_token_signing_alg_values_supported": ["EdDSA", "HS256", "none"],
+        }),
+        "/keys" => {
+            state.reads += 1;
+            json!({ "keys": state.keys })
+        }
+        _ => json!({ "access_token": "opaque", "token_type": "Bearer", "expires_in": 600, "id_token": state.id_token }),
+    };
+    let body = body.to_string();
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n";
+    write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len())
+}
+
+/// Begins a log-in, and returns the cookie, the state, and the nonce.
+fn begin(world: &World) -> (String, String, String) {
+    // Each from another address: one address may begin twenty log-ins a minute.
+    static ADDRESSES: AtomicU16 = AtomicU16::new(0);
+    let number = ADDRESSES.fetch_add(1, Ordering::Relaxed);
+    let address = format!("10.0.{}.{}", number >> 8, number & 0xff);
+    let begun = world.send("GET", "/login/oidc", &[("X-Forwarded-For", &address)], "");
+    let cookie = begun.headers["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned();
+    let url = begun.headers["location"].to_str().unwrap();
+    let query = url.split_once('?').unwrap().1;
+    let value =
+        |name: &str| form_urlencoded::parse(query.as_bytes()).find(|pair| pair.0 == name).unwrap().1.into_owned();
+    assert_eq!((value("code_challenge_method").as_str(), value("response_type").as_str()), ("S256", "code"));
+    (cookie, value("state"), value("nonce"))
+}
+
+/// Comes back from the provider, whose code is worth this ID token.
+fn come_back(forger: &Forger, world: &World, (cookie, state): (&str, &str), id_token: &str) -> Answer {
+    forger.state.lock().unwrap().id_token = id_token.to_owned();
+    world.send("GET", &format!("/login/oidc/callback?code=x&state={state}"), &[("Cookie", cookie)], "")
+}
+
+#[test]
+fn an_id_token_counts_only_if_everything_in_it_is_right() {
+    let forger = Forger::start();
+    let world = forger.world();
+    let log_in = |token: &dyn Fn(&Value) -> String| {
+        let (cookie, state, nonce) = begin(&world);
+        let token = token(&with(&forger.claims(CLIENT), "nonce", json!(nonce)));
+        come_back(&forger, &world, (&cookie, &state), &token)
+    };
+    let header = forger.header();
+    // security.md#people-whom-the-gateway-logs-in: every other token is refused
+    let accepted = log_in(&|claims| forger.signed(&header, claims));
+    assert_eq!(accepted.status, 303, "{accepted:?}");
+    assert_eq!(log_in(&|claims| forger.signed(&header, &with(claims, "aud", json!([CLIENT])))).status, 303);
+    assert_eq!(log_in(&|claims| forger.signed(&header, &with(claims, "azp", json!(CLIENT)))).status, 303);
+
+    let now = chrono::Utc::now().timestamp();
+    let changes: [(&str, Value); 11] = [
+        ("iss", json!("https://evil.example")),
+        ("iss", json!(format!("{}/", forger.issuer))),
+        ("aud", json!("another client")),
+        ("aud", json!([])),
+        ("aud", json!([CLIENT, "another client"])),
+        ("azp", json!("another client")),
+        ("exp", json!(now - 1)),
+        ("exp", json!(0)),
+        ("exp", json!("never")),
+        ("nonce", json!("of another session")),
+        ("nonce", json!("")),
+    ];
+    let mut refused: Vec<(String, Answer)> = Vec::new();
+    for (name, value) in changes {
+        let answer = log_in(&|claims| forger.signed(&header, &with(claims, name, value.clone())));
+        refused.push((format!("{name}: {value}"), answer));
+    }
+    for name in ["iss", "aud", "exp", "iat", "sub", "nonce"] {
+        refused.push((format!("no {name}"), log_in(&|claims| forger.signed(&header, &without(claims, name)))));
+    }
+    let other = KeyPair::generate_for(&PKCS_ED25519).unwrap();
+    refused.push(("signed by another key".into(), log_in(&|claims| signed_by(&other, &header, claims))));
+    let foreign = with(&header, "kid", json!("foreign"));
+    refused.push(("a foreign kid".into(), log_in(&|claims| signed_by(&other, &foreign, claims))));
+    let own = with(&with(&header, "kid", json!("own")), "jwk", public(&other, "own"));
+    refused.push(("its own key".into(), log_in(&|claims| signed_by(&other, &own, claims))));
+    for algorithm in ["none", "None", "NONE", "HS256", "RS256", "ES256"] {
+        let header = with(&header, "alg", json!(algorithm));
+        refused.push((algorithm.into(), log_in(&|claims| forger.signed(&header, claims))));
+        let unsigned = log_in(&|claims| format!("{}.{}.", part(&header), part(claims)));
+        refused.push((format!("{algorithm}, unsigned"), unsigned));
+    }
+    // The claims of somebody else under a signature of the provider.
+    let of_eve = log_in(&|claims| {
+        let right = forger.signed(&header, claims);
+        let signature = right.rsplit('.').next().unwrap();
+        format!("{}.{}.{signature}", part(&header), part(&with(claims, "sub", json!("eve"))))
+    });
+    refused.push(("another user's".into(), of_eve));
+    refused.push(("no token".into(), log_in(&|_| "x".into())));
+    for (what, answer) in refused {
+        assert_eq!(answer.status, 401, "{what}: {answer:?}");
+        // The reason is in the log only, and there is no session. What is no ID token at all does not get that far.
+        let said = ["the token is not valid, or has expired", "the identity provider does not confirm the log-in"];
+        assert!(said.iter().any(|said| answer.text.contains(said)), "{what}: {answer:?}");
+        assert!(
+            !answer.headers.get_all("set-cookie").iter().any(|set| set.as_bytes().starts_with(b"workflow=")),
+            "{what}"
+        );
+    }
+}
+
+#[test]
+fn an_id_token_is_of_one_session_and_is_not_replayed() {
+    let forger = Forger::start();
+    let world = forger.world();
+    let header = forger.header();
+    let (cookie, state, nonce) = begin(&world);
+    let token = forger.signed(&header, &with(&forger.claims(CLIENT), "nonce", json!(nonce)));
+    assert_eq!(come_back(&forger, &world, (&cookie, &state), &token).status, 303);
+    // In another session the same token has the wrong nonce; with the state of another session nothing is asked at all.
+    let (other, of_other, _) = begin(&world);
+    assert_eq!(come_back(&forger, &world, (&other, &of_other), &token).status, 401);
+    let swapped = come_back(&forger, &world, (&other, &state), &token);
+    assert!(swapped.status == 401 && swapped.text.contains("not begun here"), "{swapped:?}");
+    let without = come_back(&forger, &world, ("x=y", &state), &token);
+    assert!(without.status == 401 && without.text.contains("not begun here"), "{without:?}");
+    assert_eq!(come_back(&forger, &world, ("x=y", ""), &token).status, 401);
+    // Neither is the cookie of a log-in a session, nor the other way round.
+    let as_session = format!("workflow={}", cookie.split_once('=').unwrap().1);
+    assert_eq!(world.send("GET", LIST, &[("Cookie", &as_session)], "").status, 401);
+}
+
+#[test]
+fn an_access_token_counts_only_if_everything_in_it_is_right() {
+    let forger = Forger::start();
+    let world = forger.world();
+    let list = |token: &str| world.send("GET", LIST, &[("Authorization", &format!("Bearer {token}"))], "");
+    let (header, claims) = (with(&forger.header(), "typ", json!("at+jwt")), forger.claims(API));
+    assert_eq!(list(&forger.signed(&header, &claims)).status, 200);
+    assert_eq!(list(&forger.signed(&forger.header(), &with(&claims, "azp", json!("robot")))).status, 200);
+    let several = with(&claims, "aud", json!(["account", API]));
+    assert_eq!(list(&forger.signed(&header, &several)).status, 200);
+
+    let now = chrono::Utc::now().timestamp();
+    for (name, value) in [
+        ("iss", json!("https://evil.example")),
+        ("aud", json!("https://another.example/api")),
+        ("aud", json!(CLIENT)),
+        ("aud", json!([])),
+        ("exp", json!(now - 1)),
+        ("nbf", json!(now + 3600)),
+        // ID tokens, whatever their audience is.
+        ("nonce", json!("x")),
+        ("at_hash", json!("x")),
+        ("typ", json!("ID")),
+    ] {
+        let refused = list(&forger.signed(&header, &with(&claims, name, value.clone())));
+        assert_eq!(refused.errors(401), ["the token is not valid, or has expired"], "{name}: {value}");
+    }
+    for kind in ["JOSE+JSON", "logout+jwt", "secevent+jwt", "dpop+jwt"] {
+        assert_eq!(list(&forger.signed(&with(&header, "typ", json!(kind)), &claims)).status, 401, "{kind}");
+    }
+    for name in ["iss", "aud", "exp", "sub"] {
+        assert_eq!(list(&forger.signed(&header, &without(&claims, name))).status, 401, "{name}");
+    }
+    for algorithm in ["none", "HS256", "RS256"] {
+        let header = with(&header, "alg", json!(algorithm));
+        assert_eq!(list(&forger.signed(&header, &claims)).status, 401, "{algorithm}");
+        assert_eq!(list(&format!("{}.{}.", part(&header), part(&claims))).status, 401, "{algorithm}");
+    }
+    // Without a role, the token is right and the program is not.
+    assert_eq!(list(&forger.signed(&header, &with(&claims, "groups", json!(["clerks"])))).status, 403);
+    // What is no token is an unknown key; a right token is none for another scheme.
+    assert_eq!(list("x").errors(401), ["the API key is not known, or has expired"]);
+    let as_key = format!("ApiKey {}", forger.signed(&header, &claims));
+    assert_eq!(world.send("GET", LIST, &[("Authorization", &as_key)], "").status, 401);
+    let log = world.into_log();
+    assert!(!log.contains(&part(&claims)), "{log}");
+}
+
+/// A token with an unknown key causes the keys to be read again, but not as often as anybody wants.
+#[test]
+fn unknown_keys_are_looked_up_once_and_then_seldom() {
+    let forger = Forger::start();
+    let world = forger.world();
+    let list = |token: &str| world.send("GET", LIST, &[("Authorization", &format!("Bearer {token}"))], "").status;
+    let (header, claims) = (forger.header(), forger.claims(API));
+    assert_eq!((list(&forger.signed(&header, &claims)), forger.reads()), (200, 1));
+
+    // Rotation: a new key beside the old one is found at once, and by one look.
+    let new = KeyPair::generate_for(&PKCS_ED25519).unwrap();
+    forger.state.lock().unwrap().keys.push(public(&new, "new"));
+    let of_new = signed_by(&new, &with(&header, "kid", json!("new")), &claims);
+    assert_eq!((list(&of_new), forger.reads()), (200, 2));
+    assert_eq!((list(&forger.signed(&header, &claims)), list(&of_new), forger.reads()), (200, 200, 2));
+
+    // Foreign keys: the provider is asked three times, and then every ten seconds.
+    let begun = std::time::Instant::now();
+    for number in 0..40 {
+        let header = with(&header, "kid", json!(format!("foreign {number}")));
+        assert_eq!(list(&signed_by(&new, &header, &claims)), 401);
+    }
+    let allowed = 2 + 3 + usize::try_from(begun.elapsed().as_secs() / 10).unwrap();
+    assert!((3..=allowed).contains(&forger.reads()), "{} of {allowed}", forger.reads());
+    // A wrong signature by a known key is no reason to look.
+    let before = forger.reads();
+    assert_eq!((list(&signed_by(&new, &header, &claims)), forger.reads()), (401, before));
+}

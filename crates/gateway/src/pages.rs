@@ -13,6 +13,7 @@ mod sign_on;
 mod start;
 mod statement;
 mod studio;
+mod substitutes;
 mod task;
 mod task_form;
 mod texts;
@@ -36,6 +37,7 @@ pub fn routes() -> Routes {
         .merge(task::routes())
         .merge(start::routes())
         .merge(requests::routes())
+        .merge(substitutes::routes())
         .merge(incidents::routes())
         .merge(instance::routes())
         .map(|router| {

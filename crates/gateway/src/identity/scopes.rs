@@ -66,7 +66,7 @@ fn known(route: &str) -> Option<Access> {
 /// Routes of files that are the same for everybody: those of pages, and those of Studio.
 const FILES: &[&str] = &["GET /static/", "GET /_framework/", "GET /_content/", "GET /appsettings", "GET /Elsa.Studio."];
 
-/// Log-in, the choice of a role, the start page, browsers' reports, and probes of the process.
+/// Log-in, the choice of a role, preferences, the start page, browsers' reports, and probes of the process.
 const UNSCOPED: &[&str] = &[
     "GET /",
     "GET /healthz",
@@ -77,6 +77,8 @@ const UNSCOPED: &[&str] = &[
     "GET /login/oidc/callback",
     "POST /logout",
     "POST /role",
+    "GET /preferences",
+    "POST /preferences",
     "POST /csp-reports",
 ];
 
@@ -91,6 +93,10 @@ const READ: &[&str] = &[
     "GET /diagnostics/structured-logs",
     "GET /inbox",
     "GET /inbox/{task_id}",
+    "GET /start",
+    "GET /start/{definition_id}",
+    "GET /requests",
+    "GET /substitutes",
     "GET /incidents",
     "GET /instances/{id}",
     "GET /instances/{id}/picture.svg",
@@ -145,6 +151,8 @@ const READ: &[&str] = &[
 /// An operator who overrides a task through its page needs [`Scope::Operate`] as well.
 const ANSWER: &[&str] = &[
     "POST /inbox/{task_id}",
+    "POST /start/{definition_id}",
+    "POST /substitutes",
     "POST /elsa/api/events/{name}/trigger",
     "POST /elsa/api/tasks/{id}/complete",
     "POST /elsa/api/workflow-definitions/{definition_id}/dispatch",

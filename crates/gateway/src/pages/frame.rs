@@ -45,6 +45,8 @@ pub struct Frame {
 /// What the frame shows of a session.
 pub struct FrameSession {
     pub login: String,
+    /// Whom the page is for: a person, or else the role.
+    pub name: String,
     pub role: String,
     /// The roles that the visitor can act as; empty on the page of an error.
     pub roles: Vec<String>,
@@ -80,6 +82,7 @@ impl Frame {
         )?;
         let session = FrameSession {
             login: caller.name().to_owned(),
+            name: shown_name(caller),
             role: caller.role.clone(),
             roles: roles.iter().map(|row| row.get("rolname")).collect(),
             is_builder: reads.first().is_some_and(|row| row.get("reads")),
@@ -97,6 +100,7 @@ impl Frame {
     pub fn plain(caller: Option<&Caller>, reader: Reader, path: String, title: &str) -> Self {
         let session = caller.map(|caller| FrameSession {
             login: caller.name().to_owned(),
+            name: shown_name(caller),
             role: caller.role.clone(),
             roles: Vec::new(),
             is_builder: false,
@@ -141,11 +145,38 @@ impl Frame {
     }
 }
 
+/// A person by name. Who has logged in as a role can act as another one.
+fn shown_name(caller: &Caller) -> String {
+    if caller.groups.is_some() { caller.actor.clone() } else { caller.role.clone() }
+}
+
 /// The user of a page. An unauthenticated request is redirected to the log-in, which leads back afterwards.
 pub struct Visitor {
     pub caller: Caller,
     pub path: String,
     pub reader: Reader,
+}
+
+impl Visitor {
+    /// The visitor as tasks name people: by the name at the proxy or identity provider, or else by the role.
+    pub fn entry(&self) -> String {
+        if self.is_person() { self.caller.actor.clone() } else { format!("role:{}", self.caller.role) }
+    }
+
+    /// Another person, named as the visitor is: without the prefix of a role.
+    pub fn entry_of(&self, name: &str) -> String {
+        if self.is_person() || name.starts_with("role:") { name.to_owned() } else { format!("role:{name}") }
+    }
+
+    /// The visitor's groups that are no roles, as tasks name them.
+    pub fn groups(&self) -> Vec<String> {
+        self.caller.groups.iter().flatten().map(|group| format!("group:{group}")).collect()
+    }
+
+    /// Whether the visitor is known by a name of their own, and not by a role.
+    fn is_person(&self) -> bool {
+        self.caller.groups.is_some()
+    }
 }
 
 impl<S: Sync> FromRequestParts<S> for Visitor {

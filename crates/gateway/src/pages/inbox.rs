@@ -1,6 +1,6 @@
 //! The inbox: open tasks for people.
 
-mod answers;
+pub mod answers;
 pub mod list;
 
 use axum::extract::{Query, State};
@@ -87,6 +87,8 @@ pub fn notice(reader: &Reader, done: &str) -> Option<&'static str> {
         "faulted" => "done.faulted",
         "taken" => "done.taken",
         "given-back" => "done.given-back",
+        "commented" => "done.commented",
+        "passed-on" => "done.passed-on",
         "failed" => "done.failed",
         "again" => "done.again",
         _ => return None,

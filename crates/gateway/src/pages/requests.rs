@@ -9,6 +9,7 @@ use tokio_postgres::Row;
 use uuid::Uuid;
 
 use super::frame::{Frame, PageFailure, Visitor, html};
+use super::inbox::answers::earliest;
 use super::inbox::list::{instant, person};
 use super::reader::Reader;
 use super::values::ReadableValue;
@@ -25,7 +26,8 @@ const PAGE: usize = 20;
 /// Maximum number of pages.
 const MAX_PAGES: i64 = 500;
 
-/// The latest requests of the person, each with its latest 20 tasks. $1: offset; $2: limit.
+/// The latest requests of the person, each with its latest 20 tasks. $1: offset; $2: limit; $3: the id of the earliest
+/// one.
 const REQUESTS: &str = concat!(
     "SELECT r.instance_id, coalesce(r.definition_name, r.definition_id) AS definition, r.name, r.correlation_id, \
      r.sub_status, r.output::pg_catalog.text AS output, r.paused_at IS NOT NULL AS is_paused, ",
@@ -41,7 +43,8 @@ const REQUESTS: &str = concat!(
     instant!("s.completed_at"),
     " AS at FROM workflow.request_steps s WHERE s.instance_id OPERATOR(pg_catalog.=) r.instance_id \
         ORDER BY s.task_id DESC LIMIT 20) s) AS steps \
-     FROM (SELECT * FROM workflow.my_requests OFFSET $1 LIMIT $2) r ORDER BY r.instance_id DESC"
+     FROM (SELECT * FROM workflow.my_requests q WHERE q.instance_id OPERATOR(pg_catalog.>=) $3 \
+        OFFSET $1 LIMIT $2) r ORDER BY r.instance_id DESC"
 );
 
 /// A task of a request.
@@ -146,7 +149,7 @@ async fn show(
     Query(asked): Query<PageQuery>,
 ) -> Result<Response, PageFailure> {
     let page = asked.page.parse().unwrap_or(1).clamp(1, MAX_PAGES);
-    let values = parameters![(page - 1) * PAGE as i64, PAGE as i64 + 1];
+    let values = parameters![(page - 1) * PAGE as i64, PAGE as i64 + 1, earliest()];
     let rows = app.database.read(&visitor.caller, REQUESTS, values).await?;
     let notice = (asked.done == "started").then(|| visitor.reader.t("requests.started"));
     html(&Page {

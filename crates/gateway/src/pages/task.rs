@@ -1,6 +1,7 @@
 //! One task: its subject, the form for its answer, and its assignment.
 
 mod change;
+mod talk;
 
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
@@ -23,6 +24,7 @@ use crate::failure::Failure;
 use crate::gateway::{App, Gateway};
 use crate::routing::Routes;
 use crate::{json, parameters};
+use talk::Comment;
 
 pub fn routes() -> Routes {
     Routes::new().get("/inbox/{task_id}", show).post("/inbox/{task_id}", change)
@@ -36,7 +38,8 @@ const TASK: &str = concat!(
     instant!("t.lease_until"),
     " AS held_until, t.last_error, t.form::pg_catalog.text, t.result_schema::pg_catalog.text, \
      EXISTS (SELECT FROM workflow.instance_list i WHERE i.instance_id OPERATOR(pg_catalog.=) t.instance_id) \
-       AS shows_instance, workflow.task_calls(t.task_id) AS calls \
+       AS shows_instance, workflow.task_calls(t.task_id) AS calls, \
+       workflow.may_reassign(t.task_id) AS may_reassign \
      FROM workflow.open_tasks t WHERE t.task_id OPERATOR(pg_catalog.=) $1"
 );
 
@@ -54,6 +57,8 @@ struct Task {
     shows_instance: bool,
     /// The functions that the visitor may call for the task.
     calls: Vec<String>,
+    /// Whether the visitor may ask somebody else instead.
+    may_reassign: bool,
 }
 
 impl Task {
@@ -126,6 +131,7 @@ impl From<&Row> for Task {
             of_answer: schema("result_schema"),
             shows_instance: row.get("shows_instance"),
             calls: row.get("calls"),
+            may_reassign: row.get("may_reassign"),
         }
     }
 }
@@ -145,6 +151,9 @@ struct Page<'a> {
     task: &'a Task,
     details: Option<ReadableValue>,
     form: Form,
+    comments: Vec<Comment>,
+    /// People whom the visitor can ask instead.
+    colleagues: Vec<String>,
     as_json: bool,
     typed: &'a Typed,
     statements: Vec<ShownStatement>,
@@ -163,6 +172,11 @@ impl Page<'_> {
 
     fn may_answer(&self) -> bool {
         self.task.permits("wf_complete_task") || self.task.is_overridden()
+    }
+
+    /// Whether what was asked has no place of its own on the page where it could be refused.
+    fn is_unknown(&self) -> bool {
+        ![COMPLETE, TAKE, GIVE_BACK, FAIL, COMMENT, PASS_ON].contains(&self.about)
     }
 
     /// The address of this page, with the list beside it.
@@ -239,7 +253,7 @@ async fn page(
     let nothing = Typed::default();
     let typed = view.typed.unwrap_or(&nothing);
     let statements = statements(visitor, task, &mut form, typed);
-    if view.typed.is_none() || view.about == PREVIEW {
+    if view.about != COMPLETE {
         form.forgive();
     }
     let status = match &view.failure {
@@ -249,7 +263,13 @@ async fn page(
     };
     let detail = view.failure.as_ref().filter(|failure| failure.has_code("22023")).and_then(|f| f.detail.as_deref());
     let reasons = detail.filter(|_| view.about == COMPLETE).map_or_else(Vec::new, |detail| form.blame(detail));
+    let colleagues = match task.may_reassign {
+        true => talk::colleagues(app, visitor, &task.open.candidates).await?,
+        false => Vec::new(),
+    };
     let response = html(&Page {
+        comments: talk::comments(app, visitor, task.open.id).await?,
+        colleagues,
         frame: Frame::new(app, visitor, "/inbox", task.open.name.as_str()).await?,
         list: List::read(app, visitor, query).await?,
         details: task.details(&visitor.reader),
@@ -285,10 +305,14 @@ fn statements(visitor: &Visitor, task: &Task, form: &mut Form, typed: &Typed) ->
         add(visitor.reader.t("task.complete"), change::answer(task, typed, answer));
     }
     if task.open.assignee.is_none() {
-        add(visitor.reader.t("task.take"), change::take(task, role));
+        add(visitor.reader.t("task.take"), change::take(task, visitor.entry()));
     } else {
         add(visitor.reader.t("task.give-back"), change::give_back(task));
     }
+    if task.may_reassign {
+        add(visitor.reader.t("task.pass-on"), change::pass_on(task, typed, visitor));
+    }
+    add(visitor.reader.t("comments.add"), change::comment(task, typed));
     add(visitor.reader.t("task.fail"), change::fail(task, typed, role));
     shown
 }
@@ -299,6 +323,8 @@ const PREVIEW: &str = "preview";
 const TAKE: &str = "take";
 const GIVE_BACK: &str = "give-back";
 const FAIL: &str = "fail";
+const COMMENT: &str = "comment";
+const PASS_ON: &str = "pass-on";
 
 /// Performs the action of a button. The address is that of the page, so that a user who has to log in first returns to
 /// it.
@@ -334,6 +360,8 @@ async fn change(
         }
         TAKE => change::run_take(&app, &visitor, &task, &query).await.map(Some),
         GIVE_BACK => change::run_give_back(&app, &visitor, &task, &query).await.map(Some),
+        COMMENT => change::run_comment(&app, &visitor, &task, &query, &typed).await.map(Some),
+        PASS_ON => change::run_pass_on(&app, &visitor, &task, &query, &typed).await.map(Some),
         FAIL => change::run_fail(&app, &visitor, &task, &query, &typed).await.map(Some),
         PREVIEW => Ok(None),
         _ => Err(Failure::bad_request(format!("a task cannot be asked to {what:?}"))),

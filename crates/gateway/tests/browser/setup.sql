@@ -54,7 +54,12 @@ SELECT wf_define('{"id": "expense", "name": "Expense", "root": [
         "approved": {"type": "boolean", "title": "Approve it?"}, "account": {"enum": ["travel", "training"], "title": "Account"},
         "amount": {"type": "integer", "title": "Amount", "minimum": 1, "maximum": 500}, "note": {"type": "string", "title": "Note", "minLength": 3}}}},
     {"type": "WriteLine", "id": "say", "text": {"js": "`${getLastResult().amount} for ${getLastResult().account}`"}}]}');
-SELECT wf_start('expense', correlation_id => 'expense-' || n) FROM generate_series(1, 3) n;
+SELECT wf_start('expense', correlation_id => 'expense-' || n) FROM generate_series(1, 4) n;
+
+-- One that is late at once, and that a clerk may pass on to a colleague.
+SELECT wf_define('{"id": "receipt", "name": "Receipts", "root": {"type": "RunTask", "id": "check", "taskName": "Check receipt", "candidates": ["role:clerks"],
+    "payload": {"object": {"subject": "A receipt of a taxi, without its date"}}, "deadline": "1 ms", "reassignable": true}}');
+SELECT wf_start('receipt', correlation_id => 'receipt-1');
 
 -- A faulted instance, with the variable that caused the fault, and a newer version of its definition.
 SELECT wf_define('{"id": "quote", "name": "Quote", "variables": [{"name": "Rate", "typeName": "Int32", "value": 0}], "root": [

@@ -113,6 +113,78 @@ fn after_an_answer_the_next_task_of_the_list_is_shown() {
     assert_eq!(answer(0, ""), "/inbox?done=completed");
 }
 
+/// A workflow whose task ada, as a clerk, may pass on.
+fn check(world: &World) -> String {
+    world.sql(
+        r#"SELECT wf_define('{"definitionId": "check", "root": {"type": "RunTask", "taskName": "Check receipt", "candidates": ["role:clerks"],
+            "reassignable": true, "deadline": "1 ms"}}');
+        SELECT wf_start('check')"#,
+    );
+    world.value("SELECT task_id::text FROM workflow.open_tasks").unwrap()
+}
+
+#[test]
+fn a_task_is_commented_and_passed_on() {
+    let world = World::new();
+    let task = check(&world);
+    let (ada, ben) = (Browser::ada(&world), Browser::ben(&world));
+    let path = format!("/inbox/{task}");
+    let late = ada.page("/inbox");
+    assert!(late.contains("when late") && late.contains("· late"), "{late}");
+    let comment = |fields: &[(&str, &str)]| ada.post(&path, &[&[("do", "comment")], fields].concat());
+    let offer = [("comment", "Too dear"), ("uri", "https://files.example/offer.pdf"), ("attachment", "the offer")];
+    assert_eq!(location(&comment(&offer)), format!("{path}?done=commented"));
+    let page = ada.page(&path);
+    for part in ["<strong>ada</strong>", "Too dear", "<a href=\"https://files.example/offer.pdf\"", ">the offer</a>"] {
+        assert!(page.contains(part), "{part} in {page}");
+    }
+    let refused = comment(&[("comment", "Look"), ("uri", "javascript:alert(1)")]);
+    assert!(refused.status == 400 && refused.text.contains("invalid URI"), "{refused:?}");
+    assert!(refused.text.contains("Look</textarea>") && refused.text.contains("javascript:alert(1)"), "{refused:?}");
+    assert_eq!(comment(&[]).status, 400);
+
+    let pass_on = |to: &str| ada.post(&path, &[("do", "pass-on"), ("colleague", to)]);
+    let refused = pass_on("nobody");
+    assert!(refused.status >= 400 && refused.text.contains("role &#34;nobody&#34;"), "{refused:?}");
+    assert_eq!(location(&pass_on("ben")), "/inbox?done=passed-on");
+    assert!(ben.page("/inbox?whose=mine").contains("Check receipt"));
+    let page = ben.page(&path);
+    assert!(page.contains("assigned to ben") && page.contains("Too dear"), "{page}");
+    assert_eq!(location(&ben.post(&path, &[("do", "complete")])), "/inbox?done=completed");
+}
+
+/// While one is away, another one has the tasks in the tab for groups, and answers in the absent one's place.
+#[test]
+fn a_substitute_is_set_answers_and_is_removed() {
+    let world = World::new();
+    let task = check(&world);
+    let (ada, ben) = (Browser::ada(&world), Browser::ben(&world));
+    let set = |substitute: &str, since: &str, until: &str| {
+        ada.post("/substitutes", &[("do", "set"), ("substitute", substitute), ("since", since), ("until", until)])
+    };
+    for (substitute, since, until, why) in [
+        ("ben", "", "soon", "is no date"),
+        ("ben", "", "", "is no date"),
+        ("ben", "2031-01-02", "2030-01-01", "must be after"),
+        ("clerks", "", "2999-12-31", "is no person"),
+    ] {
+        let refused = set(substitute, since, until);
+        assert!(refused.status == 400 && refused.text.contains(why), "{substitute}, {until}: {refused:?}");
+    }
+    assert!(!ben.page("/inbox?whose=roles").contains("Check receipt"));
+    assert_eq!(location(&set("ben", "", "2999-12-31")), "/substitutes?done=set");
+    assert!(ada.page("/substitutes").contains("ben answers for you"));
+    assert!(ben.page("/substitutes").contains("You answer for ada"));
+    assert!(ben.page("/inbox?whose=roles").contains("Check receipt"));
+    assert_eq!(location(&ben.post(&format!("/inbox/{task}"), &[("do", "complete")])), "/inbox?done=completed");
+    let answer = "SELECT concat_ws(' for ', role, in_place_of) FROM workflow.answers";
+    assert_eq!(world.value(answer).as_deref(), Some("ben for role:ada"));
+    let removed = ada.post("/substitutes", &[("do", "remove"), ("substitute", "role:ben")]);
+    assert_eq!(location(&removed), "/substitutes?done=removed");
+    assert!(!ada.page("/substitutes").contains("ben answers for you"));
+    assert_eq!(ada.post("/substitutes", &[("do", "nothing")]).status, 400);
+}
+
 #[test]
 fn people_land_where_they_have_something_to_do() {
     let world = World::new();
@@ -137,7 +209,7 @@ fn preferences_are_kept_in_cookies() {
     );
     assert_eq!(location(&set), "/requests");
     let cookies: Vec<&str> = set.headers.get_all("set-cookie").iter().map(|cookie| cookie.to_str().unwrap()).collect();
-    for cookie in ["wf-language=de;", "wf-zone=Asia/Kolkata;", "wf-developer=on;"] {
+    for cookie in ["wf-language=de;", "wf-zone=Asia%2FKolkata;", "wf-developer=on;"] {
         assert!(cookies.iter().any(|set| set.starts_with(cookie)), "{cookie} in {cookies:?}");
     }
     assert_eq!(ben.post("/preferences", &[("zone", "Asia/Nowhere")]).status, 400);

@@ -110,6 +110,14 @@ fn tasks_for_a_group_are_for_its_members() {
         let headers = [("X-User", person), ("X-Groups", groups), OURS, ("Content-Type", "application/json")];
         world.send("POST", &format!("/elsa/api/tasks/{task}/complete"), &headers, r#"{"result": 1}"#).status
     };
+    let inbox = |person: &str, groups: &str, whose: &str| {
+        let headers = [("X-User", person), ("X-Groups", groups), OURS];
+        world.send("GET", &format!("/inbox?whose={whose}"), &headers, "").text.contains(">Approve</a>")
+    };
+    let seen = |person, groups| (inbox(person, groups, "mine"), inbox(person, groups, "roles"));
+    assert_eq!(seen("eve@example.com", "finance"), (false, false));
+    assert_eq!(seen("eve@example.com", "finance,board"), (false, true));
+    assert_eq!(seen("cy@example.com", "finance"), (true, false));
     assert_eq!(complete("eve@example.com", "finance"), 403);
     assert_eq!(complete("eve@example.com", "finance,group:board"), 403);
     assert_eq!(complete("eve@example.com", "finance,board"), 200);

@@ -48,6 +48,8 @@ const CONSTANT: &[&str] = &[
     "GET /elsa/api/alterations/{id}",
     // It redirects to the instance's page.
     "GET /diagnostics/structured-logs",
+    // Tested in pages_people.rs.
+    "POST /substitutes",
     // Tested in hub.rs.
     "GET /elsa/hubs/workflow-instance",
     "POST /elsa/hubs/workflow-instance/negotiate",

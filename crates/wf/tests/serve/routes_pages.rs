@@ -5,7 +5,7 @@ use crate::routes::{SECRET, WaitingWorkflow};
 use crate::studio::Folder;
 
 /// Pages that are the same for all logged-in users: those of Studio request their content from Elsa's API.
-pub const FRAMES: &[&str] = &["GET /definitions", "GET /instances", "GET /preferences"];
+pub const FRAMES: &[&str] = &["GET /definitions", "GET /instances", "GET /preferences", "GET /substitutes"];
 
 /// A request of a browser. D, I, T and B stand for a definition of ada's, an instance, its task and its bookmark.
 pub struct PageCase {
@@ -40,7 +40,7 @@ const MORE: &str = r#"SELECT wf_define('{"definitionId": "D", "description": "mo
 pub const PAGES: &[PageCase] = &[
     get("GET /workflows/definitions/{id}/edit", "/workflows/definitions/D/edit", "", 404),
     get("GET /workflows/instances/{id}/view", "/workflows/instances/I/view", "", 404),
-    get("GET /inbox", "/inbox?whose=all", "", 200),
+    get("GET /inbox", "/inbox?whose=all&every=yes", "", 200),
     get("GET /inbox", "/inbox?whose=mine", TAKE, 200),
     get("GET /inbox/{task_id}", "/inbox/T", "", 404),
     task("do=preview&result=1", ""),

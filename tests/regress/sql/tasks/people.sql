@@ -34,11 +34,13 @@ SELECT count(*) FROM workflow.request_steps;
 SELECT wf_complete_task(task_id, '{"approved": true}') FROM workflow.open_tasks \g /dev/null
 RESET ROLE;
 -- An answer of the role for somebody else is not the role's own.
+BEGIN;
 SELECT wf_set_actor('cleo') \g /dev/null
-SET ROLE regress_people_ada;
+SET LOCAL ROLE regress_people_ada;
 SELECT wf_complete_task(task_id, '"told"') FROM workflow.open_tasks WHERE name = 'Tell' \g /dev/null
-SELECT definition_name, name, completed_at, result, used FROM workflow.my_answers;
-RESET workflow.actor;
+SELECT definition_name, name, completed_at, result, used FROM workflow.my_answers WHERE name = 'Tell';
+COMMIT;
+SET ROLE regress_people_ada;
 SELECT definition_name, name, completed_at, result, used FROM workflow.my_answers;
 SET ROLE regress_people_heads;
 SELECT count(*) FROM workflow.my_answers;

@@ -17,7 +17,7 @@ use crate::{json, parameters};
 const PAGE: usize = 50;
 /// Maximum number of pages.
 const MAX_PAGES: u32 = 200;
-/// How far the list goes back: no index finds the answers of a person.
+/// How far lists of a person's answers and requests go back: no index finds them, so they are searched by age.
 const DAYS: i64 = 90;
 
 /// The latest answers. $1: offset; $2: limit; $3: a text that they contain, in lower case; $4: the id of the earliest
@@ -82,13 +82,17 @@ fn vote(result: &Value) -> Option<(&'static str, &'static str)> {
     }
 }
 
+/// An id that is about as old as the earliest entry of such a list. Ids are ordered by time.
+pub fn earliest() -> Uuid {
+    let since = (Utc::now() - TimeDelta::days(DAYS)).timestamp().unsigned_abs();
+    Uuid::new_v7(Timestamp::from_unix(NoContext, since, 0))
+}
+
 /// Answers of a page, and whether there are more.
 pub async fn read(app: &Gateway, visitor: &Visitor, page: u32, search: &str) -> Result<(Vec<Answer>, bool), Failure> {
-    let since = (Utc::now() - TimeDelta::days(DAYS)).timestamp().unsigned_abs();
-    let earliest = Uuid::new_v7(Timestamp::from_unix(NoContext, since, 0));
     let page = page.min(MAX_PAGES);
     let passed = i64::from(page - 1) * PAGE as i64;
-    let values = parameters![passed, PAGE as i64 + 1, search.trim().to_lowercase(), earliest];
+    let values = parameters![passed, PAGE as i64 + 1, search.trim().to_lowercase(), earliest()];
     let rows = app.database.read(&visitor.caller, ANSWERS, values).await?;
     let answers = rows.iter().take(PAGE).map(|row| Answer::new(row, &visitor.reader)).collect();
     Ok((answers, rows.len() > PAGE && page < MAX_PAGES))

@@ -99,17 +99,31 @@ macro_rules! task_columns {
 }
 pub(crate) use task_columns;
 
-macro_rules! my_roles {
-    () => {
-        "ARRAY(SELECT 'role:' OPERATOR(pg_catalog.||) r.rolname FROM pg_catalog.pg_roles r \
-            WHERE pg_catalog.pg_has_role(current_user, r.oid, 'MEMBER'))"
-    };
-}
-
 /// Names of the visitor: the role, and the actor if there is one.
 macro_rules! my_names {
     () => {
         "ARRAY['role:' OPERATOR(pg_catalog.||) current_user, pg_catalog.current_setting('workflow.actor', true)]"
+    };
+}
+pub(crate) use my_names;
+
+/// The names under which a task can be for the visitor, directly or not: the roles of the visitor, the groups in the
+/// parameter, and the absent people for whom the visitor is a substitute, with their roles.
+macro_rules! my_groups {
+    ($groups:literal) => {
+        concat!(
+            "ARRAY(WITH absent AS (SELECT s.person FROM workflow.substitute_list s \
+                WHERE s.in_force AND s.substitute OPERATOR(pg_catalog.=) ANY (",
+            my_names!(),
+            ")) SELECT 'role:' OPERATOR(pg_catalog.||) r.rolname FROM pg_catalog.pg_roles r CROSS JOIN (\
+                SELECT m.oid FROM pg_catalog.pg_roles m WHERE m.rolname OPERATOR(pg_catalog.=) current_user \
+                   OR 'role:' OPERATOR(pg_catalog.||) m.rolname OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT a.person FROM absent a))) m \
+              WHERE pg_catalog.pg_has_role(m.oid, r.oid, 'MEMBER') \
+              UNION ALL SELECT a.person FROM absent a \
+              UNION ALL SELECT pg_catalog.unnest(",
+            $groups,
+            "))"
+        )
     };
 }
 
@@ -126,14 +140,14 @@ macro_rules! mine {
     };
 }
 
-/// Whether a task is for the visitor, in person or as a member of a role.
+/// Whether a task is for the visitor, in person or as a member of a group.
 macro_rules! for_me {
-    () => {
+    ($groups:literal) => {
         concat!(
             "(t.assignee OPERATOR(pg_catalog.=) ANY (",
-            my_roles!(),
+            my_groups!($groups),
             ") OR t.candidates OPERATOR(pg_catalog.&&) ",
-            my_roles!(),
+            my_groups!($groups),
             " OR ",
             mine!(),
             ")"
@@ -142,7 +156,10 @@ macro_rules! for_me {
 }
 
 /// Tasks that satisfy a condition and do not exclude the visitor, in an order. $1: offset; $2: limit; $3: a text that
-/// they contain, in lower case; $4: whether to include tasks that are not for people.
+/// they contain, in lower case; $4: whether to include tasks that are not for people; $5: the visitor's groups that are
+/// no roles.
+///
+/// Each statement has all parameters, whether or not its condition needs them.
 ///
 /// Each of the visitor's roles is looked up once, and the view is read in its own order (by age), no further than
 /// necessary.
@@ -153,7 +170,7 @@ macro_rules! tasks {
             task_columns!(),
             " FROM (SELECT * FROM workflow.open_tasks t WHERE ",
             $condition,
-            " AND NOT t.excluded AND ($4 OR t.assignee IS NOT NULL OR t.candidates IS NOT NULL OR t.form IS NOT NULL) \
+            " AND NOT t.excluded AND $5::pg_catalog.text[] IS NOT NULL AND ($4 OR t.assignee IS NOT NULL OR t.candidates IS NOT NULL OR t.form IS NOT NULL) \
               AND ($3 OPERATOR(pg_catalog.=) '' OR pg_catalog.strpos(pg_catalog.lower(pg_catalog.concat_ws(' ', t.name, ",
             about!("t"),
             ", ",
@@ -177,13 +194,13 @@ macro_rules! ordered {
     };
 }
 
-/// How many tasks are for the visitor, up to a thousand.
+/// How many tasks are for the visitor, up to a thousand. $1: the visitor's groups that are no roles.
 const COUNTS: &str = concat!(
     "SELECT pg_catalog.count(*) FILTER (WHERE t.is_mine) AS mine, \
             pg_catalog.count(*) FILTER (WHERE NOT t.is_mine) AS roles FROM (SELECT ",
     mine!(),
     " AS is_mine FROM workflow.open_tasks t WHERE ",
-    for_me!(),
+    for_me!("$1::pg_catalog.text[]"),
     " AND NOT t.excluded LIMIT 1000) t"
 );
 
@@ -191,7 +208,7 @@ const COUNTS: &str = concat!(
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whose {
     Mine,
-    /// Of the visitor's roles, without those of [`Whose::Mine`].
+    /// Of the visitor's roles and groups, and of absent people, without those of [`Whose::Mine`].
     Roles,
     /// All that the role may see.
     All,
@@ -307,18 +324,20 @@ pub struct List {
 
 impl List {
     pub async fn read(app: &Gateway, visitor: &Visitor, query: ListQuery) -> Result<Self, Failure> {
-        let counts = app.database.read(&visitor.caller, COUNTS, parameters![]).await?;
+        let groups = visitor.groups();
+        let counts = app.database.read(&visitor.caller, COUNTS, parameters![groups.clone()]).await?;
         let count = |name: &str| counts.first().map_or(0, |row| row.get(name));
         let counts = Counts { mine: count("mine"), roles: count("roles") };
         let (whose, order, page) = (query.whose(&counts), query.order(), query.page());
         let sql = match whose {
-            Whose::Mine => ordered!(order, concat!(for_me!(), " AND ", mine!())),
-            Whose::Roles => ordered!(order, concat!(for_me!(), " AND NOT ", mine!())),
+            Whose::Mine => ordered!(order, concat!(for_me!("$5::pg_catalog.text[]"), " AND ", mine!())),
+            Whose::Roles => ordered!(order, concat!(for_me!("$5::pg_catalog.text[]"), " AND NOT ", mine!())),
             // The task beside a list of answers is open.
             Whose::All | Whose::Done => ordered!(order, "true"),
         };
         let passed = i64::from(page - 1) * PAGE as i64;
-        let values = parameters![passed, PAGE as i64 + 1, query.q.trim().to_lowercase(), !query.every.is_empty()];
+        let search = query.q.trim().to_lowercase();
+        let values = parameters![passed, PAGE as i64 + 1, search, !query.every.is_empty(), groups];
         let rows = app.database.read(&visitor.caller, sql, values).await?;
         let tasks = rows.iter().take(PAGE).map(OpenTask::from).collect();
         let has_next = rows.len() > PAGE && page < MAX_TASKS / PAGE as u32;

@@ -1,5 +1,7 @@
 //! The actions on a task, as statements. Each action returns the address to continue at.
 
+use serde_json::json;
+
 use super::Task;
 use crate::failure::Failure;
 use crate::gateway::Gateway;
@@ -30,10 +32,29 @@ pub fn answer(task: &Task, typed: &Typed, answer: Option<String>) -> Statement {
     )
 }
 
-pub fn take(task: &Task, role: &str) -> Statement {
+/// Assigns the task to a person, as tasks name people.
+pub fn take(task: &Task, person: String) -> Statement {
     Statement::new(
         "SELECT @wf.wf_assign_task($1::pg_catalog.uuid, $2)",
-        vec![Some(task.open.id.to_string()), Some(format!("role:{role}"))],
+        vec![Some(task.open.id.to_string()), Some(person)],
+    )
+}
+
+/// Assigns the task to the colleague who was typed.
+pub fn pass_on(task: &Task, typed: &Typed, by: &Visitor) -> Statement {
+    take(task, by.entry_of(typed.one("colleague").trim()))
+}
+
+/// Adds a comment, with at most one reference to a file.
+pub fn comment(task: &Task, typed: &Typed) -> Statement {
+    let (name, uri) = (typed.non_empty("attachment"), typed.non_empty("uri"));
+    let attachment = name.clone().or_else(|| uri.clone()).map(|text| {
+        let name = name.unwrap_or(text);
+        json!([{ "name": name, "uri": uri.unwrap_or_default() }]).to_string()
+    });
+    Statement::new(
+        "SELECT @wf.wf_comment_task($1::pg_catalog.uuid, $2, $3::pg_catalog.jsonb)",
+        vec![Some(task.open.id.to_string()), typed.non_empty("comment"), attachment],
     )
 }
 
@@ -80,7 +101,7 @@ pub async fn run_complete(
 }
 
 pub async fn run_take(app: &Gateway, by: &Visitor, task: &Task, query: &ListQuery) -> Result<String, Failure> {
-    take(task, &by.caller.role).run(&app.database, &by.caller).await?;
+    take(task, by.entry()).run(&app.database, &by.caller).await?;
     Ok(query.address(&format!("/inbox/{}", task.open.id), &[("done", "taken")]))
 }
 
@@ -88,6 +109,29 @@ pub async fn run_take(app: &Gateway, by: &Visitor, task: &Task, query: &ListQuer
 pub async fn run_give_back(app: &Gateway, by: &Visitor, task: &Task, query: &ListQuery) -> Result<String, Failure> {
     give_back(task).run(&app.database, &by.caller).await?;
     Ok(query.address("/inbox", &[("done", "given-back")]))
+}
+
+pub async fn run_comment(
+    app: &Gateway,
+    by: &Visitor,
+    task: &Task,
+    query: &ListQuery,
+    typed: &Typed,
+) -> Result<String, Failure> {
+    comment(task, typed).run(&app.database, &by.caller).await?;
+    Ok(query.address(&format!("/inbox/{}", task.open.id), &[("done", "commented")]))
+}
+
+/// The visitor need not see the task any more, and is sent to the list.
+pub async fn run_pass_on(
+    app: &Gateway,
+    by: &Visitor,
+    task: &Task,
+    query: &ListQuery,
+    typed: &Typed,
+) -> Result<String, Failure> {
+    pass_on(task, typed, by).run(&app.database, &by.caller).await?;
+    Ok(query.address("/inbox", &[("done", "passed-on")]))
 }
 
 pub async fn run_fail(

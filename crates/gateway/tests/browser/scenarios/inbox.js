@@ -108,4 +108,40 @@ async function resume(page) {
   await page.locator(".story").filter({ hasText: "7 for travel" }).waitFor();
 }
 
-module.exports = { task_taken_answered_by_its_form, task_failed_with_a_reason_and_tried_again };
+/** Comments, asks a colleague, and names a substitute. What is late is marked. */
+async function task_commented_and_passed_on(page, another) {
+  await enter(page, "ada");
+  await list(page, "For my groups");
+  await pages.row(page, "receipt of a taxi").locator(".late").waitFor();
+  await open(page, "receipt of a taxi");
+  await page.getByLabel("New comment").fill("Which day was that?");
+  await pages.button(page, "Comment").click();
+  await pages.told(page, "The comment is added.");
+  await page.getByText("Ask somebody else instead", { exact: true }).click();
+  await page.getByLabel("Who answers instead").fill("ben");
+  await pages.button(page, "Pass on").click();
+  await pages.told(page, "Somebody else is asked now.");
+  await pages.link(await substituted(page), "Inbox").click();
+  const ben = await another();
+  await enter(ben, "ben");
+  await list(ben, "For me");
+  await open(ben, "receipt of a taxi");
+  await ben.getByText("Which day was that?").waitFor();
+  await pages.button(ben, "Complete").click();
+  await pages.told(ben, "The task is completed.");
+}
+
+/** Names a substitute, and removes it again. */
+async function substituted(page) {
+  await page.locator("details.account summary").click();
+  await pages.link(page, "Substitutes").click();
+  await page.getByLabel("Who answers for you").fill("dora");
+  await page.getByLabel("Last day").fill("2999-12-31");
+  await pages.button(page, "Save").click();
+  await pages.card(page, "dora answers for you").waitFor();
+  await pages.button(page, "Remove dora").click();
+  await pages.told(page, "The substitute is removed.");
+  return page;
+}
+
+module.exports = { task_commented_and_passed_on, task_taken_answered_by_its_form, task_failed_with_a_reason_and_tried_again };

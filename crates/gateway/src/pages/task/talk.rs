@@ -1,0 +1,64 @@
+//! What people say about a task, and whom they can ask instead.
+
+use chrono::{DateTime, Utc};
+use serde::Deserialize;
+use uuid::Uuid;
+
+use crate::failure::Failure;
+use crate::gateway::Gateway;
+use crate::pages::frame::Visitor;
+use crate::pages::inbox::list::instant;
+use crate::{json, parameters};
+
+/// The comments on a task; the engine accepts at most 100. $1: the task.
+const COMMENTS: &str = concat!(
+    "SELECT coalesce(c.actor, c.role) AS by, ",
+    instant!("c.at"),
+    " AS at, c.comment, c.attachments::pg_catalog.text AS attachments \
+     FROM workflow.task_comments c WHERE c.task_id OPERATOR(pg_catalog.=) $1 ORDER BY c.number"
+);
+
+/// Roles that log in and are members of a role that is a candidate of the task. $1: the candidates.
+const COLLEAGUES: &str = "SELECT r.rolname::pg_catalog.text AS name FROM pg_catalog.pg_roles r \
+    WHERE r.rolcanlogin AND r.rolname OPERATOR(pg_catalog.<>) current_user AND EXISTS (\
+        SELECT FROM pg_catalog.pg_roles c WHERE 'role:' OPERATOR(pg_catalog.||) c.rolname OPERATOR(pg_catalog.=) ANY ($1) \
+           AND pg_catalog.pg_has_role(r.oid, c.oid, 'MEMBER') AND NOT r.rolsuper) ORDER BY 1 LIMIT 200";
+
+pub struct Comment {
+    pub by: String,
+    pub at: Option<DateTime<Utc>>,
+    pub text: Option<String>,
+    pub attachments: Vec<Attachment>,
+}
+
+/// A reference to a file that is kept elsewhere.
+#[derive(Deserialize)]
+pub struct Attachment {
+    pub name: String,
+    pub uri: String,
+}
+
+impl Attachment {
+    /// Whether a browser opens it. Other addresses are shown as they are.
+    pub fn is_link(&self) -> bool {
+        self.uri.starts_with("https://") || self.uri.starts_with("http://")
+    }
+}
+
+pub async fn comments(app: &Gateway, visitor: &Visitor, task: Uuid) -> Result<Vec<Comment>, Failure> {
+    let rows = app.database.read(&visitor.caller, COMMENTS, parameters![task]).await?;
+    let attachments = |text: &str| json::read(text.as_bytes()).ok().and_then(|list| serde_json::from_value(list).ok());
+    let comment = |row: &tokio_postgres::Row| Comment {
+        by: row.get::<_, Option<String>>("by").unwrap_or_default(),
+        at: row.get("at"),
+        text: row.get("comment"),
+        attachments: attachments(row.get("attachments")).unwrap_or_default(),
+    };
+    Ok(rows.iter().map(comment).collect())
+}
+
+/// Names to choose from. Others can be typed.
+pub async fn colleagues(app: &Gateway, visitor: &Visitor, candidates: &[String]) -> Result<Vec<String>, Failure> {
+    let rows = app.database.read(&visitor.caller, COLLEAGUES, parameters![candidates.to_vec()]).await?;
+    Ok(rows.iter().map(|row| row.get("name")).collect())
+}

@@ -4,9 +4,10 @@
 //!
 //! - A role that may not answer a task may do so for an absent role that may, as a member of a group or by name. It gets
 //!   no other right by that. What a superuser may answer only as a superuser, a substitute may not.
-//! - An actor whom the task does not name answers for the absent person whom it names. Its role may do so anyway; the
-//!   record says for whom. Such a period counts for instances that the role which set it may resume, or alter if that
-//!   was not the person: another application can have people of the same names.
+//! - An actor whom the task does not name answers for the absent person whom it names. Its role may do so anyway,
+//!   unless the session vouches for the actor; the record says for whom. Such a period counts for instances that the
+//!   role which set it may resume, or alter if that was not the person: another application can have people of the same
+//!   names.
 //!
 //! There are no chains: a substitute's substitute answers nothing of the first person. Neither of the two may be in
 //! `not` of the task, nor have voted in its approval.
@@ -125,13 +126,27 @@ pub fn stands_for(
 ) -> Result<Vec<String>, PgError> {
     let refused = people::require_work(row, compiled, task, assignment).err();
     let absent = match assignment.filter(|given| given.is_assigned()) {
-        Some(assignment) if refused.is_some() => absent_roles(role::current(), assignment, now),
+        Some(assignment) if refused.is_some() => {
+            let mut absent = absent_roles(role::current(), assignment, now);
+            absent.extend(absent_of_vouched(Subject::of(row, compiled), assignment, now)?);
+            absent
+        }
         Some(assignment) => absent_actors(Subject::of(row, compiled), assignment, now)?,
         None => Vec::new(),
     };
     match refused {
         Some(refused) if absent.is_empty() => Err(refused),
         _ => Ok(absent),
+    }
+}
+
+/// The people whom only the application knows, and for whom an actor is the substitute now, if the session vouches for
+/// the actor: then its role alone acts for nobody else.
+fn absent_of_vouched(subject: Subject<'_>, assignment: &Assignment, now: Timestamp) -> Result<Vec<String>, PgError> {
+    let acts_only_for_actor = actor::groups().is_some();
+    match acts_only_for_actor && instance::permits(role::current(), Operation::Resume, subject) {
+        true => absent_actors(subject, assignment, now),
+        false => Ok(Vec::new()),
     }
 }
 
@@ -190,7 +205,7 @@ fn absent_actors(subject: Subject<'_>, assignment: &Assignment, now: Timestamp) 
     let Some(actor) = actor::of_call()? else { return Ok(Vec::new()) };
     let who = role::current();
     let names_caller = |entry: Entry<'_>| match entry {
-        Entry::Label(name) => name == actor || name.starts_with(GROUP),
+        Entry::Label(name) => name == actor || name.starts_with(GROUP) && actor::acts_for(name),
         Entry::Role(owner) => super::is_member(who, &owner),
     };
     if assignment.entries().any(names_caller) {

@@ -58,6 +58,34 @@ SELECT assignee, candidates FROM workflow.open_tasks;
 SELECT wf_unassign_task(:'task');
 COMMIT;
 
+-- A substitute answers for the absent person, without the person's groups. Only the person appoints one.
+BEGIN;
+SELECT wf_set_role('regress_staff', 'ben', '{}');
+SELECT wf_set_substitute('eve', 'ben', 'tomorrow');
+ROLLBACK;
+BEGIN;
+SELECT wf_set_role('regress_staff', 'eve', '{board}');
+SELECT wf_set_substitute('eve', 'ben', 'tomorrow');
+COMMIT;
+BEGIN;
+SELECT wf_set_role('regress_staff', 'ada', '{}');
+SELECT wf_complete_task(:'task', '"yes"');
+ROLLBACK;
+BEGIN;
+SELECT wf_set_role('regress_staff', 'ben', '{}');
+SELECT wf_complete_task(:'task', '"yes"') IS NOT NULL AS answered;
+SELECT role, actor, in_place_of FROM workflow.answers;
+ROLLBACK;
+BEGIN;
+SELECT wf_set_role('regress_staff', 'ben', '{board}');
+SELECT wf_complete_task(:'task', '"yes"') IS NOT NULL AS answered;
+SELECT role, actor, in_place_of FROM workflow.answers;
+ROLLBACK;
+BEGIN;
+SELECT wf_set_role('regress_staff', 'eve', '{}');
+SELECT wf_remove_substitute('eve', 'ben');
+COMMIT;
+
 -- Refused: groups without an actor, with NULL inside, other ones later, and from a role that may set no actor.
 BEGIN;
 SAVEPOINT s;

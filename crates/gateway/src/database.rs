@@ -64,10 +64,13 @@ macro_rules! may_act_as {
 /// Sets the role until the end of the transaction; SQL inside the transaction cannot leave it. $1 is the login role, $2
 /// the role to act as, $3 and $4 are their OIDs where the cookie has them. $5 is the actor for the audit. It applies only
 /// if the gateway's own role may set it, unless the actor is a person with the groups $6, who must be on record. Fails
-/// if the login role may no longer act as $2, or if $2 is the gateway's own role. Also returns the backend's process id, and whether the database has an extension that keeps
-/// state which no command resets, such as the connections of dblink.
+/// if the login role may no longer act as $2, or if $2 is the gateway's own role. Also returns the backend's process id,
+/// and whether the database has an extension that keeps state which no command resets, such as the connections of dblink.
+///
+/// The setting is for the views of a person's own requests and answers. It is set first, because $2 may not set it.
 const BECOME: &str = concat!(
-    "SELECT @wf.wf_set_role(CASE WHEN ",
+    "SELECT CASE WHEN pg_catalog.has_parameter_privilege(session_user, 'workflow.actor', 'SET') \
+        THEN pg_catalog.set_config('workflow.actor', $5, true) END, @wf.wf_set_role(CASE WHEN ",
     may_act_as!("$1::pg_catalog.name", "$2::pg_catalog.name"),
     " AND $2::pg_catalog.name OPERATOR(pg_catalog.<>) session_user \
         AND ($3 IS NULL OR EXISTS (SELECT FROM pg_catalog.pg_roles r \
@@ -481,7 +484,7 @@ async fn become_role(client: &Client, sql: &str, caller: Option<&Caller>) -> Res
             tracing::info!(login = caller.login, role = caller.role, cause = message_of(&error), "refused a role");
             Err(TransactionError::Refused(Failure::unauthenticated()))
         }
-        other => Ok(other?.first().map_or((0, false), |row| (row.get(1), row.get(2)))),
+        other => Ok(other?.first().map_or((0, false), |row| (row.get(2), row.get(3)))),
     }
 }
 

@@ -57,7 +57,7 @@ const PICTURES = {
   },
   task: {
     width: 880,
-    height: 1060,
+    height: 1150,
     show: async (page) => {
       await page.goto("/inbox");
       await page.getByRole("link", { name: "Answer complaint" }).first().click();
@@ -66,6 +66,7 @@ const PICTURES = {
   },
   requests: {
     width: 880,
+    height: 820,
     show: async (page) => page.goto("/requests"),
   },
   instance: {

@@ -78,8 +78,8 @@ impl Services {
             Ok(answer) => return Ok(answer.into()),
             Err(failure) => failure,
         };
-        tracing::info!(task = %task.task_id, name = task.name, code = &*failure.code, "the task was not done");
         let message = self.secrets.redactor(owner(&task)).text(failure.message);
+        tracing::info!(task = %task.task_id, name = task.name, code = &*failure.code, message, "the task was not done");
         Err(Failure { message, ..failure }.into())
     }
 

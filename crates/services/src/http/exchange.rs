@@ -200,8 +200,14 @@ impl<'p> Exchange<'_, 'p> {
     }
 }
 
+/// The message names the option that would permit it. What a name was resolved to is in the log only: the incident is read
+/// by whoever may define workflows.
 fn refused(url: &Url) -> Trouble {
-    let message = format!("the worker may not connect to {}", url.host_str().unwrap_or_default());
+    let (host, port) = (url.host_str().unwrap_or_default(), url.port_or_known_default().unwrap_or_default());
+    let message = format!(
+        "the worker may not connect to {host}:{port}: only public addresses are permitted, and those that the worker's \
+         option allow-addresses lists"
+    );
     Trouble::Refused(Failure::last("address_refused", message))
 }
 

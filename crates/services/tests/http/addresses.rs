@@ -155,6 +155,12 @@ async fn no_spelling_reaches_a_refused_address() {
             assert_eq!(code(service.send(&get(url.clone())).await), expected, "{url:?}");
         }
     }
+    // Which option would permit it is said, and not which addresses a name has.
+    for host in ["127.0.0.1", "loopback.example"] {
+        let failure = service.send(&get(format!("http://{host}:{}/", server.port))).await.expect_err(host);
+        assert!(failure.message.contains(&format!("{host}:{}: ", server.port)), "{failure:?}");
+        assert!(failure.message.ends_with("allow-addresses lists"), "{failure:?}");
+    }
     assert_eq!(server.connections(), 0);
 }
 

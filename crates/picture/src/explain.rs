@@ -434,9 +434,14 @@ impl<'a> Explanation<'a> {
         }
     }
 
+    /// Finds an activity by its path, or else by its id.
+    fn find_node(&self, node_id: &str, activity_id: &str) -> Option<NodeIx> {
+        self.by_path.get(node_id).copied().or_else(|| self.program.find(activity_id))
+    }
+
     /// The title of an activity, found by its path or id.
     fn at(&self, node_id: &str, activity_id: &str) -> String {
-        match self.by_path.get(node_id).copied().or_else(|| self.program.find(activity_id)) {
+        match self.find_node(node_id, activity_id) {
             Some(ix) => one_line(naming::title(self.program.node(ix), self.looks.get(ix.0 as usize)), MAX_VALUE),
             None => one_line(activity_id, MAX_VALUE),
         }

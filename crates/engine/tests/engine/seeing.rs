@@ -7,7 +7,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 use workflow_engine::calendar::{Utc0, Zone};
 use workflow_engine::definition::{ReadLimits, appearances, compile};
-use workflow_engine::explain::{Explanation, OpenBookmark, OpenIncident};
+use workflow_engine::explain::{Explanation, Lease, OpenBookmark, OpenIncident};
 use workflow_engine::instance::Instance;
 use workflow_engine::picture::{Caption, Picture, Progress, Standing};
 
@@ -172,6 +172,31 @@ fn a_story_tells_what_happened_and_how_to_go_on() {
             "    SELECT * FROM wf_retry('01930000-0000-7000-8000-0123456789ab');",
         ]
     );
+}
+
+#[test]
+fn a_story_repeats_the_call_to_a_service_and_not_the_fault_that_reports_its_result() {
+    let declined = json!({ "id": "declined", "type": "Fault", "message": "the card was declined" });
+    let call = json!({ "id": "it's paid", "type": "SendHttpRequest", "url": "https://bank.example/", "unmatchedStatusCode": declined });
+    let mut world = World::started(json!([call]));
+    let node_id = world.bookmarks[0].node_id.clone();
+    let last_line = |world: &World, attempt| {
+        let wait = OpenBookmark {
+            node_id: node_id.clone(),
+            activity_id: "it's paid".into(),
+            task: Some("Elsa.SendHttpRequest".into()),
+            lease: Some(Lease { attempt, ..Lease::default() }),
+            ..OpenBookmark::default()
+        };
+        story(world, &Utc0, &[wait], &[]).pop().unwrap_or_default()
+    };
+    assert_eq!(last_line(&world, 0), "    a worker for services (wf work) continues it");
+    let repeat = "SELECT * FROM wf_schedule_activity('01930000-0000-7000-8000-0123456789ab', 'it''s paid');";
+    let next = last_line(&world, 1);
+    assert!(next.contains("makes the next attempt") && next.ends_with(repeat), "{next}");
+    world.resume("it's paid", json!({ "statusCode": 402 }));
+    let open_incident = OpenIncident { activity_id: "declined".into(), ..OpenIncident::default() };
+    assert_eq!(story(&world, &Utc0, &[], &[open_incident]).pop(), Some(format!("    {repeat}")));
 }
 
 #[test]

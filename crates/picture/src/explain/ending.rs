@@ -1,12 +1,16 @@
 //! The end of an explanation: what the instance waits for, what went wrong, and the call that continues it.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 use uuid::Uuid;
 
 use super::remarks::times;
 use super::{Explanation, GivenUp, Lease, MAX_VALUE, OpenBookmark, OpenIncident, OpenRecords, members, value};
 use crate::picture::text::one_line;
+use workflow_core::activity::WaitKind;
 use workflow_core::execution::ForPeople;
+use workflow_core::program::Node;
 use workflow_http::stimulus;
 
 impl Explanation<'_> {
@@ -16,7 +20,7 @@ impl Explanation<'_> {
         }
         let pause = self.pause.take();
         if !open_incidents.is_empty() && self.instance.has_faulted_activity() && pause.is_none() {
-            self.add_line(format!("    SELECT * FROM wf_retry('{}');", self.instance.id));
+            self.repair(open_incidents);
         }
         if let Some(pause) = &pause {
             self.is_paused(pause);
@@ -56,6 +60,39 @@ impl Explanation<'_> {
                 self.add_line(format!("    {name}: {}", one_line(text, MAX_VALUE)));
             }
         }
+    }
+
+    /// Adds the calls that continue the instance. If a `Fault` reports the result of a call to a service, `wf_retry` would
+    /// only raise it again: the call itself is repeated.
+    fn repair(&mut self, open_incidents: &[OpenIncident]) {
+        let (mut calls, mut has_others) = (BTreeSet::new(), false);
+        for open_incident in open_incidents {
+            match self.failed_call(open_incident) {
+                Some(call) => {
+                    calls.insert(literal(&call.id));
+                }
+                None => has_others = true,
+            }
+        }
+        let id = self.instance.id;
+        for call in calls {
+            self.add_line(format!("    SELECT * FROM wf_schedule_activity('{id}', {call});"));
+        }
+        if has_others {
+            self.add_line(format!("    SELECT * FROM wf_retry('{id}');"));
+        }
+    }
+
+    /// The activity whose task had the result that a faulted `Fault` below it reports.
+    fn failed_call(&self, open_incident: &OpenIncident) -> Option<&Node> {
+        let faulted = self.program.node(self.find_node(&open_incident.node_id, &open_incident.activity_id)?);
+        if faulted.type_name != "Elsa.Fault" {
+            return None;
+        }
+        let mut around = std::iter::successors(faulted.parent, |ix| self.program.node(*ix).parent);
+        around.find_map(|ix| {
+            Some(self.program.node(ix)).filter(|node| node.activity.descriptor().waits == WaitKind::ForTask)
+        })
     }
 
     /// Adds the attempts of workers at a task. Returns whether a worker holds it.
@@ -136,6 +173,12 @@ impl Explanation<'_> {
         self.add_line(format!("    {call}"));
     }
 
+    /// Whether a service does a task, which is named after the type of its activity. Only a service knows its answer.
+    fn is_of_service(&self, wait: &OpenBookmark, task: &str) -> bool {
+        let node = self.find_node(&wait.node_id, &wait.activity_id).map(|ix| self.program.node(ix));
+        node.is_some_and(|node| node.activity.descriptor().type_name == task)
+    }
+
     /// Describes what resumes the instance at a bookmark, with the call for it.
     fn next_call(&self, wait: &OpenBookmark, event: Option<&str>) -> String {
         let (id, instance) = (wait.bookmark_id, self.instance.id);
@@ -145,6 +188,17 @@ impl Explanation<'_> {
             );
         }
         match (&wait.task, event) {
+            (Some(task), _) if self.is_of_service(wait, task) => {
+                let attempts = wait.lease.as_ref().map_or(0, |lease| lease.attempt);
+                match attempts {
+                    0 => "a worker for services (wf work) continues it".to_owned(),
+                    _ => format!(
+                        "a worker for services (wf work) makes the next attempt; to make a new call at once: SELECT * FROM \
+                         wf_schedule_activity('{instance}', {});",
+                        literal(&wait.activity_id)
+                    ),
+                }
+            }
             (Some(_), _) => {
                 let answer = if self.program.asks_for_votes(&wait.node_id) { "true" } else { "{}" };
                 format!("SELECT * FROM wf_complete_task('{id}', '{answer}');")

@@ -1476,10 +1476,11 @@ RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_unassign_task';
 COMMENT ON FUNCTION wf_unassign_task(uuid) IS 'remove the assignee of an open task; false if it has none';
 
 CREATE TYPE wf_http_begun AS (
-    status     integer,
-    headers    jsonb,
-    body       bytea,
-    wait_until timestamptz
+    status      integer,
+    headers     jsonb,
+    body        bytea,
+    wait_until  timestamptz,
+    instance_id uuid
 );
 
 COMMENT ON TYPE wf_http_begun IS 'response to an HTTP request, or the instant until which its client waits for one';

@@ -18,10 +18,11 @@ COMMENT ON FUNCTION wf_http_request(text, text, jsonb, jsonb, bytea) IS
     'start or resume the one workflow whose endpoint has this path and method, and return its response';
 
 CREATE TYPE wf_http_begun AS (
-    status     integer,
-    headers    jsonb,
-    body       bytea,
-    wait_until timestamptz
+    status      integer,
+    headers     jsonb,
+    body        bytea,
+    wait_until  timestamptz,
+    instance_id uuid
 );
 
 COMMENT ON TYPE wf_http_begun IS 'response to an HTTP request, or the instant until which its client waits for one';

@@ -9,7 +9,7 @@ use crate::api::{object, timeout};
 use crate::error;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, role};
-use crate::run::call::context::WaitingServer;
+use crate::run::call::context::{RequestWait, WaitingServer};
 use crate::run::history::acts;
 use crate::run::http::paths;
 use crate::run::http::waiting::{self, Begun};
@@ -62,8 +62,12 @@ fn begin(call: &Call) -> Result<Returned, PgError> {
         Err(response) => Begun::Response(response.into()),
     };
     let row = match begun {
-        Begun::Response(response) => columns(response).into_iter().chain([Returned::Null]).collect(),
-        Begun::Waits(until) => vec![Returned::Null, Returned::Null, Returned::Null, Returned::Timestamptz(until)],
+        Begun::Response(response) => columns(response).into_iter().chain([Returned::Null, Returned::Null]).collect(),
+        Begun::Waits(RequestWait { until, instance }) => {
+            let response = [Returned::Null, Returned::Null, Returned::Null];
+            let instance = instance.map_or(Returned::Null, Returned::Uuid);
+            response.into_iter().chain([Returned::Timestamptz(until), instance]).collect()
+        }
     };
     Ok(Returned::Row(row))
 }

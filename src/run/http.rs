@@ -300,7 +300,7 @@ fn bounded(
     let outcome = context.isolated_if(run, |(_, is_kept)| *is_kept);
     (context.http.request, context.http.refusal) = (None, None);
     if !outcome.as_ref().is_ok_and(|(_, is_kept)| *is_kept) {
-        (context.http.instance, context.http.response, context.http.waits_until) = (None, None, None);
+        (context.http.instance, context.http.response, context.http.wait) = (None, None, None);
         context.http.received_by = None;
     }
     let is_late = timeout.is_some() && deadline::has_passed();
@@ -359,13 +359,14 @@ fn response_or_default(
     owner: &Owner,
     timeout: Option<u64>,
 ) -> Result<Response, PgError> {
+    let may_read = || instance::may_read(role::current(), owner, compiled);
     Ok(match (context.http.response.take(), context.http.fault.take()) {
         (Some(response), _) => response,
         (None, None) => {
-            waiting::let_wait(context, timeout)?;
+            waiting::let_wait(context, timeout, may_read)?;
             Response::empty(200)
         }
-        (None, Some(fault)) => faulted(&fault, instance::may_read(role::current(), owner, compiled)),
+        (None, Some(fault)) => faulted(&fault, may_read()),
     })
 }
 

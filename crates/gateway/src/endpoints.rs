@@ -39,7 +39,7 @@ use headers::REQUEST_ID;
 /// `wait_ms` is by the clock of the database, which has decided when the wait ends.
 const BEGIN: &str = "SELECT b.status, b.headers::pg_catalog.text AS headers, b.body, \
        (EXTRACT(epoch FROM b.wait_until OPERATOR(pg_catalog.-) pg_catalog.clock_timestamp()) \
-        OPERATOR(pg_catalog.*) 1000)::pg_catalog.int8 AS wait_ms \
+        OPERATOR(pg_catalog.*) 1000)::pg_catalog.int8 AS wait_ms, b.instance_id \
      FROM @wf.wf_begin_http_request($1, $2, $3, $4, $5::pg_catalog.jsonb, '{}', $6, \
        pg_catalog.make_interval(secs => $7)) b";
 
@@ -131,9 +131,9 @@ async fn answer(app: &App, request: Request) -> Result<Response, Failure> {
     let is_repeatable = request.headers().contains_key("idempotency-key");
     let response = match begin(app, request, address, &waiter, &hold).await? {
         Begun::Responded(response) => response,
-        Begun::Waits(time) => {
+        Begun::Waits(time, instance) => {
             hold.release();
-            let response = wait(app, waiter, time, is_repeatable).await?;
+            let response = wait(app, waiter, time, instance, is_repeatable).await?;
             let size = response.body().size_hint().exact().unwrap_or_default();
             hold.grow(usize::try_from(size).unwrap_or(usize::MAX))
                 .map_err(|_| without_response("responses take too much memory at once", is_repeatable))?;
@@ -146,8 +146,8 @@ async fn answer(app: &App, request: Request) -> Result<Response, Failure> {
 /// What has become of a request.
 enum Begun {
     Responded(Response),
-    /// So long.
-    Waits(Duration),
+    /// So long, for this instance, if the role may read it.
+    Waits(Duration, Option<Uuid>),
 }
 
 async fn begin(
@@ -174,19 +174,37 @@ async fn begin(
     let row = rows.first().ok_or_else(|| Failure::internal("no row for a request"))?;
     match row.try_get::<_, Option<i64>>("wait_ms").map_err(Failure::internal)? {
         None => response_of(row).map(Begun::Responded),
-        Some(milliseconds) => Ok(Begun::Waits(Duration::from_millis(milliseconds.max(0).unsigned_abs()))),
+        Some(milliseconds) => {
+            let instance = row.try_get("instance_id").map_err(Failure::internal)?;
+            Ok(Begun::Waits(Duration::from_millis(milliseconds.max(0).unsigned_abs()), instance))
+        }
     }
 }
 
-async fn wait(app: &App, waiter: Waiter, time: Duration, is_repeatable: bool) -> Result<Response, Failure> {
+async fn wait(
+    app: &App,
+    waiter: Waiter,
+    time: Duration,
+    instance: Option<Uuid>,
+    is_repeatable: bool,
+) -> Result<Response, Failure> {
     let mut stop = app.stopping.subscribe();
     tokio::select! {
         biased;
         response = waiter.response() => response,
-        () = tokio::time::sleep(time) =>
-            Err(Failure::new(StatusCode::GATEWAY_TIMEOUT, "the workflow has not responded in time")),
+        () = tokio::time::sleep(time) => Ok(timed_out(instance)),
         _ = stop.wait_for(|stops| *stops) => Err(without_response(STOPPING, is_repeatable)),
     }
+}
+
+/// The response to a client whose time is over. It names the instance as the response to a fault does: only if the role
+/// may read it.
+fn timed_out(instance: Option<Uuid>) -> Response {
+    let mut body = json!({ "message": "the workflow has not responded in time" });
+    if let Some(instance) = instance {
+        body["workflowInstanceId"] = json!(instance);
+    }
+    (StatusCode::GATEWAY_TIMEOUT, axum::Json(body)).into_response()
 }
 
 /// The failure of a request that has had its effect. If it is repeated, it gets its response if it has an

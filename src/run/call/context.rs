@@ -81,8 +81,17 @@ pub struct HttpContext {
     pub fault: Option<RequestFault>,
     /// The server that passed the request on, if it lets its client wait.
     pub server: Option<WaitingServer>,
-    /// Until when the request waits: the instance has suspended before it responded.
-    pub waits_until: Option<Timestamp>,
+    /// The wait of the request: the instance has suspended before it responded.
+    pub wait: Option<RequestWait>,
+}
+
+/// The wait of a request for the response of a later burst.
+#[derive(Clone, Copy, Debug)]
+pub struct RequestWait {
+    /// Until when the client waits.
+    pub until: Timestamp,
+    /// The instance that is to respond, if the role that passed the request on may read it.
+    pub instance: Option<Uuid>,
 }
 
 impl HttpContext {

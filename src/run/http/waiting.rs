@@ -21,7 +21,7 @@ use crate::pg::shared::{Class, NEVER};
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, guc, process, role, session};
 use crate::run::CallContext;
-use crate::run::call::context::{RequestFault, RequestKey, WaitingServer};
+use crate::run::call::context::{RequestFault, RequestKey, RequestWait, WaitingServer};
 use crate::run::call::waiter::{self, CheckResult};
 use crate::run::http::{denial, faulted, may_resume, serve};
 use crate::store::http::requests::{self, EndpointGuard, KeyedRequest, NewRequest, StoredResponse, Waiting};
@@ -39,8 +39,8 @@ const IDEMPOTENCY_KEY: &str = "Idempotency-Key";
 pub enum Begun {
     /// The response.
     Response(StoredResponse),
-    /// The response comes later. The request waits for it until this instant.
-    Waits(Timestamp),
+    /// The response comes later.
+    Waits(RequestWait),
 }
 
 impl From<Response> for StoredResponse {
@@ -77,8 +77,8 @@ pub fn serve_waiting(
     let (id, name) = (server.request, server.name.clone());
     context.http.server = Some(server);
     let response = serve(context, request)?;
-    if let Some(until) = context.http.waits_until {
-        return Ok(Begun::Waits(until));
+    if let Some(wait) = context.http.wait {
+        return Ok(Begun::Waits(wait));
     }
     // What a workflow has not served can be asked again.
     if let (Some(RequestKey { key, content }), Some(instance)) = (&key, context.http.instance) {
@@ -119,7 +119,8 @@ fn repeated(
     }
     let until = Timestamp(now.0.saturating_add(server.timeout));
     if known.response.is_none() && known.take_over(server.request, &server.name, until)? {
-        return Ok(Some(Begun::Waits(until)));
+        let instance = instance::readable_version(role::current(), known.instance)?.map(|_| known.instance);
+        return Ok(Some(Begun::Waits(RequestWait { until, instance })));
     }
     let response = known.response.or_else(|| keyed.find()?.response);
     Ok(response.map(Begun::Response))
@@ -147,8 +148,12 @@ fn content_of(request: &Request) -> Vec<u8> {
 }
 
 /// Lets the request of this call wait, if its server does and the instance may respond to it later. `timeout` is that of
-/// the endpoint, in milliseconds.
-pub fn let_wait(context: &mut CallContext, timeout: Option<u64>) -> Result<(), PgError> {
+/// the endpoint, in milliseconds. `may_read` says whether the caller may read the instance.
+pub fn let_wait(
+    context: &mut CallContext,
+    timeout: Option<u64>,
+    may_read: impl FnOnce() -> bool,
+) -> Result<(), PgError> {
     let http = &context.http;
     let (Some(server), Some(instance), Some(received_by)) = (&http.server, http.instance, http.received_by) else {
         return Ok(());
@@ -170,7 +175,7 @@ pub fn let_wait(context: &mut CallContext, timeout: Option<u64>) -> Result<(), P
         until,
     };
     requests::insert(&new, now)?;
-    context.http.waits_until = Some(until);
+    context.http.wait = Some(RequestWait { until, instance: may_read().then_some(instance) });
     Ok(())
 }
 

@@ -152,7 +152,7 @@ CALL wf_wait_http_responses('one', '0 s');
 SELECT * FROM wf_take_http_responses('one');
 SELECT count(*) FROM workflow.http_requests;
 SELECT wait_until IS NOT NULL AS waits FROM wf_begin_http_request(pg_temp.r(22), 'one', 'POST', '/guide');
-SELECT wait_until IS NOT NULL AS waits FROM wf_begin_http_request(pg_temp.r(23), 'one', 'POST', '/fails');
+SELECT wait_until IS NOT NULL AS waits, instance_id FROM wf_begin_http_request(pg_temp.r(23), 'one', 'POST', '/fails');
 RESET ROLE;
 SELECT n, status FROM pg_temp.take();
 \set VERBOSITY terse

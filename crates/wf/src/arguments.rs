@@ -9,11 +9,13 @@ use workflow_services::WorkOptions;
 use crate::completion::{CompletionArguments, ManArguments};
 use crate::configuration;
 use crate::connection::ConnectionArguments;
+use crate::define::DefineArguments;
 use crate::dev::DevArguments;
 use crate::doctor::DoctorArguments;
 use crate::explain::ExplainArguments;
 use crate::gateway_files::{KeyCommand, StudioCommand};
 use crate::log::LogArguments;
+use crate::retry::RetryArguments;
 use crate::schema::SchemaArguments;
 use crate::status::StatusArguments;
 use crate::tail::TailArguments;
@@ -44,10 +46,12 @@ pub enum Command {
     Work(WorkOptions),
     Schema(SchemaArguments),
     Validate(ValidateArguments),
+    Define(DefineArguments),
     Dev(DevArguments),
     Status(StatusArguments),
     Tasks(TasksArguments),
     Explain(ExplainArguments),
+    Retry(RetryArguments),
     Tail(TailArguments),
     Doctor(DoctorArguments),
     /// Manage the API keys of the file that --api-keys names

@@ -4,12 +4,16 @@ use std::path::PathBuf;
 
 use clap::Args;
 use workflow_client::tokio_postgres::Config;
+use workflow_client::tokio_postgres::config::Host;
 use workflow_client::{ConnectOptions, Error};
 
 use crate::failure::Failure;
 
 /// What `wf serve` connects to if nothing is said.
 const DATABASE_OF_GATEWAY: &str = "host=/var/run/postgresql user=workflow_gateway dbname=postgres";
+
+/// Where the client library looks for a server without PGHOST.
+const DEFAULT_SOCKET: &str = "/var/run/postgresql";
 
 #[derive(Debug, Args)]
 pub struct ConnectionArguments {
@@ -39,6 +43,18 @@ impl ConnectionArguments {
         self.client_of(Some(self.database.as_deref().unwrap_or(DATABASE_OF_GATEWAY)), command)
     }
 
+    /// Which server a client of [`Self::client`] is for, and how to name another one.
+    pub fn advice(&self) -> String {
+        let target = match &self.database {
+            Some(database) => database.parse::<Config>().map(|config| target_of(&config)).unwrap_or_default(),
+            None => target_of_environment(|name| std::env::var(name).ok().filter(|value| !value.is_empty())),
+        };
+        format!(
+            "The connection is {target}. Name another one by --database, or by PGHOST, PGDATABASE, PGUSER and PGPASSWORD; \
+             `wf dev` prints those of its server."
+        )
+    }
+
     fn client_of(&self, database: Option<&str>, command: &str) -> Result<ConnectOptions, Failure> {
         let mut options = match database {
             Some(database) => parse(database)?,
@@ -61,9 +77,46 @@ impl ConnectionArguments {
     }
 }
 
+/// Where a connection goes, without passwords.
+fn target_of(config: &Config) -> String {
+    let host = |host: &Host| match host {
+        Host::Tcp(name) => name.clone(),
+        Host::Unix(path) => path.display().to_string(),
+    };
+    let hosts: Vec<String> = config.get_hosts().iter().map(host).collect();
+    let ports: Vec<String> = config.get_ports().iter().map(ToString::to_string).collect();
+    target(&hosts.join(","), &ports.join(","), config.get_dbname(), config.get_user())
+}
+
+fn target_of_environment(variable: impl Fn(&str) -> Option<String>) -> String {
+    let host = variable("PGHOST").unwrap_or_else(|| DEFAULT_SOCKET.to_owned());
+    let port = variable("PGPORT").unwrap_or_default();
+    target(&host, &port, variable("PGDATABASE").as_deref(), variable("PGUSER").as_deref())
+}
+
+fn target(host: &str, port: &str, database: Option<&str>, user: Option<&str>) -> String {
+    let port = if port.is_empty() { "5432" } else { port };
+    let named = [("dbname", database), ("user", user)];
+    let named = named.into_iter().filter_map(|(name, value)| value.map(|value| format!(" {name}={value}")));
+    format!("host={host} port={port}{}", named.collect::<String>())
+}
+
 fn parse(database: &str) -> Result<ConnectOptions, Failure> {
     ConnectOptions::new(database).map_err(|error| match error {
         Error::Options(problem) => Failure::Message(format!("--database makes no sense: {problem}")),
         other => other.into(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_is_described_without_its_password() {
+        let config = "host=/run/pg,db port=1,2 user=ada password=s3cr3t dbname=shop".parse::<Config>().unwrap();
+        assert_eq!(target_of(&config), "host=/run/pg,db port=1,2 dbname=shop user=ada");
+        let variable = |name: &str| (name == "PGUSER").then(|| "ada".to_owned());
+        assert_eq!(target_of_environment(variable), "host=/var/run/postgresql port=5432 user=ada");
+    }
 }

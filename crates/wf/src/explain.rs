@@ -59,7 +59,7 @@ pub fn explain(arguments: &ExplainArguments, shared: &SharedArguments) -> Result
 }
 
 /// The instance that an id names: its own, that of an open task, or a correlation id that only one instance has.
-async fn find(client: &Client, id: &str) -> Result<Uuid, Failure> {
+pub async fn find(client: &Client, id: &str) -> Result<Uuid, Failure> {
     if let Ok(uuid) = id.parse::<Uuid>() {
         let of_task = client
             .transaction(async |tx: Transaction| terminal::rows::<Found>(&tx, BY_TASK, &[(&uuid, Type::UUID)]).await);

@@ -5,6 +5,7 @@ mod arguments;
 mod completion;
 mod configuration;
 mod connection;
+mod define;
 mod dev;
 mod doctor;
 mod document;
@@ -12,6 +13,7 @@ mod explain;
 mod failure;
 mod gateway_files;
 mod log;
+mod retry;
 mod schema;
 mod serve;
 mod status;
@@ -42,10 +44,12 @@ fn main() -> ExitCode {
         Command::Work(options) => work::work(options, &shared),
         Command::Schema(arguments) => schema::print(&arguments, &shared),
         Command::Validate(arguments) => validate::validate(&arguments),
+        Command::Define(arguments) => define::define(arguments, &shared),
         Command::Dev(arguments) => dev::run(arguments),
         Command::Status(arguments) => status::show(&arguments, &shared),
         Command::Tasks(arguments) => tasks::tasks(arguments, &shared),
         Command::Explain(arguments) => explain::explain(&arguments, &shared),
+        Command::Retry(arguments) => retry::retry(arguments, &shared),
         Command::Tail(arguments) => tail::tail(arguments, &shared),
         Command::Doctor(arguments) => doctor::examine(arguments, &shared),
         Command::Completion(arguments) => completion::complete(arguments),

@@ -10,6 +10,7 @@ use workflow_engine::definition::{DeclaredMember, DeclaredType, json_schema};
 
 use crate::arguments::SharedArguments;
 use crate::failure::Failure;
+use crate::terminal;
 
 /// Print the JSON Schema of definitions, with which editors complete and check them
 #[derive(Debug, Args)]
@@ -31,8 +32,7 @@ pub fn print(arguments: &SchemaArguments, shared: &SharedArguments) -> Result<()
     if !arguments.registered {
         return write(&[]);
     }
-    let options = shared.connection.client("wf schema")?.connections(1);
-    crate::run(async { write(&declared_types(&Client::connect(options).await?).await?) })
+    crate::run(async { write(&declared_types(&terminal::connect(shared, "wf schema").await?).await?) })
 }
 
 fn write(declared: &[DeclaredType]) -> Result<(), Failure> {

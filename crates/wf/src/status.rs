@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use chrono::{DateTime, Utc};
 use clap::Args;
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 use workflow_client::{Client, Error, Transaction};
 
 use crate::arguments::SharedArguments;
@@ -14,7 +15,7 @@ use crate::terminal::{self, OutputArguments, Progress, age, local, one_line, tab
 /// Show on one screen what the database does
 ///
 /// It counts what your role may see: instances by status, open tasks by name, timers that are due and those that are
-/// more than a minute late, dead letters, open incidents, schedules whose last run failed, and background workers. Counts
+/// more than a minute late, dead letters, open incidents with the latest of each definition, schedules whose last run failed, and background workers. Counts
 /// of instances are bounded, so that the command is quick with millions of them: 10000+ means that there are more.
 #[derive(Debug, Args)]
 pub struct StatusArguments {
@@ -81,6 +82,9 @@ struct IncidentCount {
     definition_id: String,
     count: i64,
     latest: DateTime<Utc>,
+    /// The instance of the latest one, and its message.
+    instance_id: Uuid,
+    message: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -119,8 +123,14 @@ const TIMERS: &str = "SELECT pg_catalog.count(*) FILTER (WHERE b.due_at <= pg_ca
 const QUEUE: &str = "SELECT pg_catalog.count(*) AS count FROM workflow.bookmark_queue";
 const DEAD_LETTERS: &str = "SELECT d.reason, pg_catalog.count(*) AS count, pg_catalog.max(d.dead_at) AS latest \
     FROM workflow.dead_letter_list d WHERE d.replayed_at IS NULL GROUP BY d.reason ORDER BY latest DESC";
-const INCIDENTS: &str = "SELECT i.definition_id, pg_catalog.count(*) AS count, pg_catalog.max(i.created_at) AS latest \
-    FROM workflow.open_incidents i GROUP BY i.definition_id ORDER BY latest DESC LIMIT 10";
+const INCIDENTS: &str = "WITH counted AS (SELECT i.definition_id, pg_catalog.count(*) AS count, \
+        pg_catalog.max(i.created_at) AS latest, \
+        (pg_catalog.array_agg(i.instance_id ORDER BY i.created_at DESC))[1] AS instance_id \
+        FROM workflow.open_incidents i GROUP BY i.definition_id ORDER BY latest DESC LIMIT 10) \
+    SELECT c.definition_id, c.count, c.latest, c.instance_id, \
+        (SELECT n.message FROM workflow.open_incidents n WHERE n.instance_id = c.instance_id \
+         ORDER BY n.created_at DESC LIMIT 1) AS message \
+    FROM counted c ORDER BY c.latest DESC";
 const FAILED_SCHEDULES: &str = "SELECT s.name, s.definition_id, s.last_run, s.last_error FROM workflow.schedules s \
     WHERE s.last_status IN ('failed', 'interrupted') ORDER BY s.last_run DESC LIMIT 10";
 const WORKERS: &str = "SELECT w.worker, w.role, w.state, w.fired, w.failed, \
@@ -184,8 +194,10 @@ fn text(status: &Status) -> String {
     section(&mut text, "OPEN TASKS", &["name", "open", "held", "oldest"], &status.tasks, |of| {
         vec![named(&of.name), of.open.to_string(), of.held.to_string(), age(of.oldest, now)]
     });
-    section(&mut text, "OPEN INCIDENTS", &["definition", "open", "latest"], &status.incidents, |of| {
-        vec![one_line(&of.definition_id), of.count.to_string(), age(of.latest, now)]
+    let head = ["definition", "open", "latest", "instance", "message"];
+    section(&mut text, "OPEN INCIDENTS", &head, &status.incidents, |of| {
+        let (definition, latest) = (one_line(&of.definition_id), age(of.latest, now));
+        vec![definition, of.count.to_string(), latest, of.instance_id.to_string(), named(&of.message)]
     });
     section(&mut text, "DEAD LETTERS", &["reason", "number", "latest"], &status.dead_letters, |of| {
         vec![named(&of.reason), of.count.to_string(), age(of.latest, now)]

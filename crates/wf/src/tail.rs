@@ -143,8 +143,8 @@ impl Event {
 pub fn tail(arguments: TailArguments, shared: &SharedArguments) -> Result<(), Failure> {
     crate::run(async {
         // This command reports a lost connection itself.
-        let options = shared.connection.client("wf tail")?.connections(1).repeat_for(Duration::ZERO);
-        let client = Client::connect(options).await?;
+        let options = shared.connection.client("wf tail")?.repeat_for(Duration::ZERO);
+        let client = crate::terminal::open(shared, options).await?;
         let mut cursor = begin(&client, &arguments).await?;
         loop {
             match look(&client, &cursor).await {

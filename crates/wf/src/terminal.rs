@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use workflow_client::tokio_postgres::types::{ToSql, Type};
-use workflow_client::{Client, Error, Transaction};
+use workflow_client::{Client, ConnectOptions, Error, Transaction};
 
 use crate::arguments::SharedArguments;
 use crate::failure::Failure;
@@ -35,7 +35,15 @@ impl OutputArguments {
 
 /// A connection for a command, which is known to the database by this name.
 pub async fn connect(shared: &SharedArguments, command: &str) -> Result<Client, Failure> {
-    Ok(Client::connect(shared.connection.client(command)?.connections(1)).await?)
+    open(shared, shared.connection.client(command)?).await
+}
+
+/// A connection with options of the command. An error says where the connection goes.
+pub async fn open(shared: &SharedArguments, options: ConnectOptions) -> Result<Client, Failure> {
+    Client::connect(options.connections(1)).await.map_err(|error| match error {
+        Error::Connection(_) | Error::Options(_) => format!("{error}\nHINT: {}", shared.connection.advice()).into(),
+        error => error.into(),
+    })
 }
 
 /// Reads the rows of a query, each of whose columns is the field of the same name.

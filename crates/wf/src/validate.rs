@@ -9,7 +9,7 @@ use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::document::{Document, Format, Position, SyntaxError};
 use crate::failure::Failure;
@@ -80,6 +80,20 @@ pub fn validate(arguments: &ValidateArguments) -> Result<(), Failure> {
         writeln!(out, "{}, no errors", counted(definitions, "definition"))?;
     }
     Ok(())
+}
+
+/// The definitions in files and folders, in their order.
+pub fn read_definitions(given: &[PathBuf]) -> Result<Vec<Value>, Failure> {
+    let mut definitions = Vec::new();
+    for (path, is_named) in files(given)? {
+        let text = read(&path)?;
+        let source = SourceFile::parse(path, &text, is_named);
+        if let Some(finding) = &source.finding {
+            return Err(shown(&source.path, finding, false).into());
+        }
+        definitions.extend(source.definitions.into_iter().map(|document| document.value));
+    }
+    Ok(definitions)
 }
 
 fn counted(count: usize, what: &str) -> String {

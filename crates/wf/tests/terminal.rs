@@ -139,9 +139,12 @@ fn status_shows_what_the_role_may_see() {
     for part in ["1 suspended", "1 faulted", "Check order", "OPEN INCIDENTS", "QUEUE      not visible"] {
         assert!(text.contains(part), "{part}: {text}");
     }
+    let faulted = world.sql("SELECT instance_id FROM workflow.open_incidents");
+    assert!(text.contains(&format!("{faulted}  relation \"nowhere\" does not exist")), "{text}");
     let status = world.json(&["status", "--json"]);
     assert_eq!((&status["tasks"][0]["name"], &status["tasks"][0]["open"]), (&"Check order".into(), &1.into()));
     assert_eq!(status["incidents"][0]["definition_id"], "order");
+    assert_eq!(status["incidents"][0]["instance_id"], faulted.as_str());
     assert_eq!(status["queued"], Value::Null);
 }
 
@@ -196,6 +199,62 @@ fn an_instance_is_explained_by_its_id_its_task_or_its_correlation_id() {
     assert!(world.refusal(&["explain", "twice"]).contains("several instances"));
     assert!(world.refusal(&["explain", "nothing"]).contains("no instance"));
     assert!(world.refusal(&["explain", &Uuid::nil().to_string()]).contains("SQLSTATE: 42704"));
+}
+
+#[test]
+fn definitions_of_files_are_stored_in_one_transaction() {
+    let world = World::new();
+    let file = |name: &str, text: &str| {
+        let path = world.folder.join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let (order, other) = (file("a.json", DEFINITION), file("b.yaml", "definitionId: other\nroot: []\n"));
+    assert_eq!(world.says(&["define", &order]), "order, version 1\n");
+    let folder = world.folder.to_str().unwrap();
+    assert_eq!(world.says(&["define", folder]), "order, version 1\nother, version 1\n");
+    file("a.json", &DEFINITION.replace("1 hour", "2 hours"));
+    let wrong = file("c.json", r#"{"definitionId": "wrong", "root": {"type": "Nothing"}}"#);
+    assert!(world.refusal(&["define", &order, &wrong]).contains("SQLSTATE: "), "{wrong}");
+    assert_eq!(world.sql("SELECT max(version) FROM workflow.definition_list WHERE definition_id = 'order'"), "1");
+    let stored = world.json(&["define", "--json", "--without-publishing", &order, &other]);
+    assert_eq!((&stored[0]["version"], &stored[1]["version"]), (&2.into(), &1.into()));
+    assert_eq!(
+        world.sql("SELECT version FROM workflow.definition_list WHERE definition_id = 'order' AND is_published"),
+        "1"
+    );
+    let damaged = file("d.json", "{");
+    assert!(world.refusal(&["define", &damaged]).contains("d.json:1:2: error"));
+}
+
+#[test]
+fn a_faulted_instance_is_retried() {
+    let world = World::new();
+    let instance = world.start("order-1");
+    world.says(&["tasks", "complete", &world.task()]);
+    assert_eq!(world.says(&["retry", "order-1"]), "retried; the instance: faulted\n");
+    world.sql("CREATE TABLE nowhere (i integer)");
+    let retried = world.json(&["retry", &instance, "--activities", "Ledger", "--json"]);
+    assert_eq!((&retried["instance_id"], &retried["sub_status"]), (&instance.as_str().into(), &"Finished".into()));
+    assert!(world.refusal(&["retry", &instance]).contains("SQLSTATE: 55000"));
+}
+
+#[test]
+fn a_command_without_a_connection_says_where_it_went() {
+    let world = World::new();
+    for (connection, said) in [
+        (
+            "host=/nowhere user=x dbname=x".to_owned(),
+            "HINT: The connection is host=/nowhere port=5432 dbname=x user=x.",
+        ),
+        (world.connection().replace("password=secret", ""), "PGPASSWORD"),
+    ] {
+        for command in ["status", "tail"] {
+            let output = world.command(&[command]).env("WF_DATABASE", &connection).output().unwrap();
+            let text = String::from_utf8(output.stderr).unwrap();
+            assert!(output.status.code() == Some(1) && text.contains(said), "{connection}: {text}");
+        }
+    }
 }
 
 #[test]
@@ -371,7 +430,7 @@ fn completions_and_pages_name_every_command() {
     let world = World::new();
     for shell in ["bash", "zsh", "fish"] {
         let script = world.says(&["completion", shell]);
-        for command in ["serve", "work", "status", "tasks", "explain", "tail", "doctor"] {
+        for command in ["serve", "work", "define", "status", "tasks", "explain", "retry", "tail", "doctor"] {
             assert!(script.contains(command), "{shell}: {command}");
         }
     }

@@ -1,6 +1,8 @@
 -- What `make studio` loads in addition to the examples, as shown in docs/studio.md: requests in progress, a failed one, and a task with a
 -- form. It needs only the role demo: the instances that examples/team-inbox.sql started without its own roles are deleted.
 SET SESSION AUTHORIZATION demo;
+-- The failed request is an example: no warning about it.
+SET client_min_messages = error;
 SELECT wf_delete_instance(instance_id) FROM workflow.instance_list WHERE definition_id IN ('complaint', 'purchase-approval');
 SELECT wf_define($json${
     "definitionId": "complaint", "name": "Complaint", "inputs": [{"name": "customer"}, {"name": "amount", "type": "Decimal"}],

@@ -61,7 +61,7 @@ pub fn stop(folder: &Path) -> Result<(), Failure> {
 }
 
 /// Starts both, and returns when the gateway is ready.
-pub fn start(folder: &Path, studio: &Path) -> Result<(), Failure> {
+pub fn start(folder: &Path, studio: &Path, allowed_addresses: &str) -> Result<(), Failure> {
     write_secret(folder, "cookie-keys", &workflow_gateway::new_key_line())?;
     let keys = folder.join("api-keys.toml");
     let _ = fs::remove_file(&keys);
@@ -69,7 +69,7 @@ pub fn start(folder: &Path, studio: &Path) -> Result<(), Failure> {
     let [address, endpoints] = free_ports()?.map(|port| format!("127.0.0.1:{port}"));
     fs::write(folder.join("address"), format!("http://{address}\n"))?;
     fs::write(folder.join("endpoints"), format!("http://{endpoints}\n"))?;
-    service(folder, "worker", "demo", &["work".into()])?;
+    service(folder, "worker", "demo", &["work", "--allow-addresses", allowed_addresses].map(str::to_owned))?;
     let file = |name: &str| folder.join(name).display().to_string();
     let arguments = ["serve", "--listen", &address, "--studio", &studio.display().to_string(), "--cookie-keys"];
     let files = [file("cookie-keys"), "--api-keys".into(), file("api-keys.toml")];

@@ -1,8 +1,8 @@
 # Sourced by bench/run: the gateway in front of the database, on loopback.
 # shellcheck shell=bash disable=SC2154
 
-gateway_program=../target/gateway/release/wf
-gateway_load=../target/gateway/release/examples/load
+gateway_program=../target/gateway/program/wf
+gateway_load=../target/gateway/program/examples/load
 
 # start_gateway: sets gateway_url, gateway_key and gateway_pid. The gateway's role is a member of the roles that send requests.
 start_gateway() {

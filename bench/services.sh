@@ -1,7 +1,7 @@
 # Sourced by bench/run: `wf work`, in front of a service on loopback.
 # shellcheck shell=bash disable=SC2154
 
-requests_program=../target/gateway/release/examples/requests
+requests_program=../target/gateway/program/examples/requests
 
 # loads MODE ARGUMENT...: runs the load in a database of its own, and writes the numbers of each printed name to a file of that name.
 loads() {

@@ -83,6 +83,7 @@ name_build() {
     PACKAGE_DIR=$REPO/target/workflow-pg$PG_NAME
     [ "$PROFILE" = release ] || PACKAGE_DIR+=-$PROFILE
     GATEWAY_PROFILE=${WORKFLOW_GATEWAY_PROFILE:-$PROFILE}
+    [ "$GATEWAY_PROFILE" != release ] || GATEWAY_PROFILE=program
     WF_PROGRAM=$GATEWAY_DIR/$GATEWAY_PROFILE/wf
 }
 name_build

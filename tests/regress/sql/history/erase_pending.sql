@@ -31,7 +31,7 @@ COMMIT;
 \c - postgres
 SET client_min_messages = warning;
 SELECT wf_run_due() \g /dev/null
-SELECT correlation_id, sub_status, started_actor FROM workflow.instances ORDER BY id;
+SELECT correlation_id, sub_status, started_actor FROM workflow.instances ORDER BY correlation_id;
 SELECT actor, last_error FROM workflow.bookmark_queue \gset
 SELECT :'actor' AS actor, :'last_error' ~ 'excludes "zed"' AS excluded;
 \c - regress_pending_app

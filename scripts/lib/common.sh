@@ -201,17 +201,22 @@ remap_paths() {
     add_flags CFLAGS -ffile-prefix-map "$cargo=/usr/src/cargo" "$REPO=/usr/src/workflow" "$POSTGRES_DIR=/usr/src/postgresql"
 }
 
-# cargo_program PACKAGE COMMAND OPTION...: for the program wf (workflow-cli) and the libraries that it is made of. One package at a time,
-# so that none turns on features in crates of the extension, and in a folder of their own, since other flags than those of cargo-pgrx
-# would make cargo build what both use again and again.
-cargo_program() {
-    remap_paths
-    CARGO_TARGET_DIR=$GATEWAY_DIR cargo "$2" --profile "$GATEWAY_PROFILE" --locked -p "$1" "${@:3}"
-}
-
 # The program and the libraries that only programs have, and the options of cargo that leave them out.
-PROGRAM_CRATES="workflow-cli workflow-gateway workflow-services workflow-client"
-WITHOUT_PROGRAM="--exclude ${PROGRAM_CRATES// / --exclude }"
+PROGRAM_CRATES="workflow-cli workflow-gateway workflow-services"
+WITHOUT_PROGRAM="--exclude ${PROGRAM_CRATES// / --exclude } --exclude workflow-client"
+
+# cargo_program COMMAND OPTION...: for the program wf and the libraries that it is made of, always all of them: for each alone cargo would
+# choose other features of the crates that they share, and compile those again. In a folder of their own, since other flags than those of
+# cargo-pgrx would make cargo build what both use again and again.
+cargo_program() { cargo_of "-p ${PROGRAM_CRATES// / -p }" "$@"; }
+
+# cargo_client COMMAND OPTION...: for the client library, as a program of somebody else builds it.
+cargo_client() { cargo_of "-p workflow-client" "$@"; }
+
+cargo_of() { # PACKAGES COMMAND OPTION...
+    remap_paths
+    CARGO_TARGET_DIR=$GATEWAY_DIR cargo "$2" --profile "$GATEWAY_PROFILE" --locked $1 "${@:3}"
+}
 
 # add_flags VARIABLE OPTION VALUE...: to an environment variable that does not have them yet.
 add_flags() {

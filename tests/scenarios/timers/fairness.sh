@@ -24,7 +24,8 @@ as slow "SELECT wf_define('{\"definitionId\": \"script\", \"variables\": {\"V\":
 firing="SELECT count(*) FROM workflow.workers WHERE worker = 'executor' AND state = 'firing'"
 fired="SELECT count(*) FROM workflow.instance_list WHERE definition_id = 'of other' AND status = 'Finished'"
 
-setting "workflow.launch_workers = on"
+# No fire of `other` may count as long, however slow the machine is.
+setting "workflow.long_fire = '1h'" "workflow.launch_workers = on"
 as slow "SELECT wf_start('sql') FROM generate_series(1, 500)"
 await 3 "$firing"
 as other "SELECT wf_start('of other') FROM generate_series(1, 5)"
@@ -51,6 +52,7 @@ as slow "SELECT wf_cancel(instance_id) FROM workflow.instance_list WHERE definit
 
 # Several roles with slow fires share an executor, as soon as they are known to be slow.
 query "SELECT count(pg_terminate_backend(pid, 10000)) FROM workflow.workers WHERE worker = 'executor'" >/dev/null
+as slow "SELECT wf_define('{\"definitionId\": \"short\", \"root\": [{\"type\": \"Delay\", \"timeSpan\": \"00:00:00.1\"}]}')"
 setting "workflow.long_fire = '100ms'" "workflow.enabled = on"
 for role in slow2 slow3; do
     query "CREATE ROLE $role LOGIN"
@@ -63,10 +65,14 @@ for role in slow2 slow3; do
     # It is recognized as slow when an executor is given other work.
     before=$(query "SELECT clock_timestamp()")
     await t "SELECT clock_timestamp() > '$before'::timestamptz + interval '100 ms'"
-    as other "SELECT wf_start('of other')"
+    as slow "SELECT wf_start('short')"
     query "UPDATE gate SET is_open = true"
-    await 0 "SELECT count(*) FROM workflow.instance_list WHERE status = 'Running' AND definition_id IN ('sql $role', 'of other')"
+    await 0 "SELECT count(*) FROM workflow.instance_list WHERE status = 'Running' AND definition_id IN ('sql $role', 'short')"
 done
+setting "workflow.long_fire = '1h'"
+# The scheduler has seen that when it has had other work.
+as slow "SELECT wf_start('short')"
+await 0 "SELECT count(*) FROM workflow.instance_list WHERE status = 'Running' AND definition_id = 'short'"
 query "UPDATE gate SET is_open = false"
 as slow2 "SELECT count(wf_start('sql slow2')) FROM generate_series(1, 10)"
 as slow3 "SELECT count(wf_start('sql slow3')) FROM generate_series(1, 10)"

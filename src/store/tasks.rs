@@ -133,8 +133,8 @@ pub fn insert(writer: &mut Writer, task: &NewTask, instance: &Uuid, correlation_
 pub enum Answer<'a> {
     /// It is done, with this result. The token is that of the worker's lease; `None`: the answer came without one.
     Completed(Option<&'a Value>, Option<&'a Uuid>),
-    /// The worker whose lease has this token gave it up.
-    Failed(&'a Uuid),
+    /// The worker whose lease has this token gave it up, or gave this answer, which counts as a failure.
+    Failed(Option<&'a Value>, &'a Uuid),
 }
 
 /// Who answered a task.
@@ -151,7 +151,7 @@ pub fn close(writer: &mut Writer, id: &Uuid, lease: &Lease, answer: Answer<'_>, 
     let Answerer { by, in_place_of } = who;
     let (status, result, token) = match answer {
         Answer::Completed(result, token) => ("Completed", result, token),
-        Answer::Failed(token) => ("Failed", None, Some(token)),
+        Answer::Failed(result, token) => ("Failed", result, Some(token)),
     };
     let assignment = lease.assignment.as_deref();
     let (assignee, candidates) = (

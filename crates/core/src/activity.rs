@@ -12,7 +12,7 @@ use chrono::TimeDelta;
 use crate::bookmark::Resumed;
 use crate::execution::{Child, Execution, Faulted, Outcomes, Signal};
 use crate::node_ix::NodeIx;
-use crate::program::Node;
+use crate::program::{Node, Program};
 use crate::retry::RetryPolicy;
 use serde_json::Value;
 use workflow_expression::Expression;
@@ -167,6 +167,14 @@ pub trait Activity: Sync {
     ) -> Result<Option<FailedAttempt>, Fault> {
         let _ = (inputs, answer);
         Ok(None)
+    }
+
+    /// Whether the author has said what follows an answer that counts as a failed attempt: an activity in a port of the
+    /// node, or a connection of the flowchart above it. If not, the last failed attempt that the policy `retry` permits
+    /// is the activity's fault.
+    fn handles_failure(&self, program: &Program, node: NodeIx, answer: Option<&Value>) -> bool {
+        let _ = (program, node, answer);
+        true
     }
 
     /// The people who must not answer the tasks that an activity with these inputs opens.

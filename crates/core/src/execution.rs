@@ -66,7 +66,8 @@ pub use limits::Limits;
 pub use migrated::{AfterMigration, Orphan, cancel_executions, continue_migrated};
 use runner::Runner;
 pub use tasks::{
-    add_lease, count_attempts, drop_lease, failed_attempt, first_attempt, move_clocks, retry_policy, task_event,
+    add_lease, count_attempts, drop_lease, end_time_limit, failed_attempt, faults_at_last, first_attempt, limits_start,
+    move_clocks, retry_policy, task_event,
 };
 
 /// The changes of a burst that the extension has to store, in addition to the instance itself.

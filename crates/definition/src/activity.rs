@@ -81,8 +81,8 @@ pub(super) fn read_all(
             ActivityKind::Unknown => reading.common(raw, false, &mut node),
         }
         node.uses_sql |= reading.reader.uses_sql;
-        let usual = node.activity.usual_retry(&node.inputs).map(Arc::new);
-        let of_all = options.retry.clone().filter(|_| !raw.kind.holds_activities());
+        let usual = node.activity.usual_retry(&node.inputs).map(|policy| Retry::Strategy(Arc::new(policy)));
+        let of_all = options.retry.clone().filter(|_| !raw.kind.holds_activities()).map(Retry::Policy);
         node.retry = Retry::or(node.retry.take(), usual.or(of_all));
         if problems.is_new()
             && node.can_start_workflow

@@ -47,12 +47,19 @@ pub fn use_up(
         }
         _ => reclaim_key(&mut waiting.row, compiled)?,
     }
+    let time_limit = answer::time_limit(waiting, &compiled.program);
     let Waiting { resumed, row, bookmark, kind, lease, is_locked, by_time, act, in_place_of, .. } = waiting;
     let taking = Resumed { bookmark, kind: *kind, is_locked: *is_locked, by_time: *by_time, is_taken };
     let consumed = Consumed { resumed: taking, lease, answer, in_place_of: in_place_of.as_deref() };
     let burst =
         StoredBurst { row, compiled, state: RowState::Stored, on_fault, consumed: Some(consumed), act: act.take() };
-    burst::run(context, burst, |program, instance, host, limits| body(program, instance, resumed, host, limits))?;
+    burst::run(context, burst, |program, instance, host, limits| {
+        let mut delta = body(program, instance, resumed, host, limits)?;
+        if let Some(limit) = time_limit {
+            execution::end_time_limit(instance, resumed.activity_instance_id, limit, &mut delta);
+        }
+        Ok(delta)
+    })?;
     Ok(())
 }
 

@@ -17,6 +17,7 @@ use workflow_engine::journal::{Act, ActKind, EventKind};
 use workflow_engine::program::Node;
 use workflow_engine::retry::{Cause, LONGEST, RetryPolicy};
 use workflow_engine::schema::Schema;
+use workflow_engine::stimulus;
 
 use crate::access::{exclusion, people, substitution};
 use crate::compiled::{self, Compiled};
@@ -91,17 +92,16 @@ pub fn complete(
         Some(token) if !holds(&mut waiting, token) => return Err(not_held(&waiting)),
         Some(_) => {}
     }
-    if let Some(FailedAttempt { fault, retry_in }) = validate_answer(&compiled.program, &waiting, result)?
-        && token.is_some()
-        && give_back(
-            context,
-            &compiled.program,
-            &mut waiting,
-            &fault,
-            retry_in.and_then(|delay| delay.num_microseconds()),
-        )
-    {
-        return Ok(waiting.row);
+    let failed = validate_answer(&compiled.program, &waiting, result)?;
+    if let (Some(FailedAttempt { fault, retry_in }), Some(token)) = (failed, &token) {
+        let retry_in = retry_in.and_then(|delay| delay.num_microseconds());
+        if give_back(context, &compiled.program, &mut waiting, &fault, retry_in) {
+            return Ok(waiting.row);
+        }
+        let (instance, execution) = (&waiting.row.instance, waiting.bookmark.activity_instance_id);
+        if execution::faults_at_last(&compiled.program, instance, execution, result) {
+            return fail_finally(context, waiting, &compiled, (result, token), fault, on_fault);
+        }
     }
     waiting.act = Some(acts::of_call(context, ActKind::Complete, &compiled)?);
     let answer = Answer::Completed(result, token.as_ref());
@@ -192,17 +192,31 @@ pub fn fail(
     if failure.retry && give_back(context, &compiled.program, &mut waiting, &fault, failure.retry_in) {
         return Ok((TaskAfterFailure::Open, None));
     }
-    waiting.act = Some(acts::of_call(context, ActKind::Fail, &compiled)?);
-    let answer = Answer::Failed(&token);
-    if stored_answer::must_wait(context, &waiting, &compiled, false) {
+    let row = fail_finally(context, waiting, &compiled, (None, &token), fault, on_fault)?;
+    Ok((TaskAfterFailure::Failed, Some(row)))
+}
+
+/// Ends the task with the failure of its last attempt, which is a fault of its activity. The caller holds the task.
+/// `answer`: what the worker answered, unless it gave the task up, and its token.
+fn fail_finally(
+    context: &mut CallContext,
+    mut waiting: Waiting,
+    compiled: &Compiled,
+    answer: (Option<&Value>, &Uuid),
+    fault: Fault,
+    on_fault: OnFault,
+) -> Result<InstanceRow, PgError> {
+    waiting.act = Some(acts::of_call(context, ActKind::Fail, compiled)?);
+    let answer = Answer::Failed(answer.0, answer.1);
+    if stored_answer::must_wait(context, &waiting, compiled, false) {
         stored_answer::store(context, &mut waiting, answer, Some(&fault));
-        return Ok((TaskAfterFailure::Failed, Some(waiting.row)));
+        return Ok(waiting.row);
     }
     let attempts = u32::try_from(waiting.lease.attempt).unwrap_or_default();
-    consume::use_up(context, &mut waiting, &compiled, answer, on_fault, |program, instance, resumed, host, limits| {
+    consume::use_up(context, &mut waiting, compiled, answer, on_fault, |program, instance, resumed, host, limits| {
         execution::fail(program, instance, resumed, attempts, fault, host, limits)
     })?;
-    Ok((TaskAfterFailure::Failed, Some(waiting.row)))
+    Ok(waiting.row)
 }
 
 /// Locks the instance of a task that the caller named, and requires the rights to work on the task. `None` if the task
@@ -306,7 +320,9 @@ fn not_held(waiting: &Waiting) -> PgError {
 
 /// The result of completing a task that is no longer open: the same as before if the same worker gave the answer.
 fn completed_before(task: Uuid, token: Option<Uuid>, result: Option<&Value>) -> Result<InstanceRow, PgError> {
-    let ended = tasks::ended(task, token.as_ref(), result).filter(|ended| ended.by_token && !ended.has_failed);
+    let ended = tasks::ended(task, token.as_ref(), result).filter(|ended| ended.by_token);
+    // An answer that counted as a failure is stored; a task that was given up has none.
+    let ended = ended.filter(|ended| !ended.has_failed || result.is_some() && ended.same_result);
     let Some(ended) = ended else { return Err(not_found::missing_error(Missing::Task(task))?) };
     let row = readable(&ended, task)?;
     if ended.same_result {
@@ -375,6 +391,18 @@ pub fn validate_answer(
         approval.check_answer(answer.unwrap_or(&Value::Null)).map_err(refused)?;
     }
     node.activity.validate_answer(&node.inputs, answer).map_err(refused)
+}
+
+/// The bookmark that limits the time until a task is answered: the end of its last lease, or the time for its first
+/// claim. The activity may go on after the answer, in a port of `SendHttpRequest` for example, and it must not end that.
+pub fn time_limit(waiting: &Waiting, program: &Program) -> Option<Uuid> {
+    let (instance, execution) = (&waiting.row.instance, waiting.bookmark.activity_instance_id);
+    if waiting.lease.is_last() {
+        return leases::time_limit(&instance.id, &execution, stimulus::LEASE);
+    }
+    let is_unclaimed = waiting.kind.is_task() && waiting.lease.attempt == 0;
+    let is_limited = is_unclaimed && execution::limits_start(program, instance, execution);
+    if is_limited { leases::time_limit(&instance.id, &execution, stimulus::START_TIMEOUT) } else { None }
 }
 
 /// Counts the attempts of workers as those of an activity that has timed out.

@@ -461,6 +461,16 @@ pub fn move_end(instance: &Uuid, execution: &Uuid, until: Timestamp, now: Timest
     MOVE_END.run(&[Arg::Uuid(instance), Arg::Uuid(execution), name, Arg::Timestamp(until), Arg::Timestamp(now)]);
 }
 
+static TIME_LIMIT: Statement = Statement::new(
+    "SELECT id FROM workflow.bookmarks WHERE instance_id = $1 AND activity_instance_id = $2 AND name = $3",
+    &[Type::Uuid, Type::Uuid, Type::Text],
+);
+
+/// The bookmark of this name that limits the time of an execution's task. The caller holds the lock of the instance.
+pub fn time_limit(instance: &Uuid, execution: &Uuid, name: &str) -> Option<Uuid> {
+    TIME_LIMIT.first(&[Arg::Uuid(instance), Arg::Uuid(execution), Arg::Text(name)], |row| row.get())
+}
+
 static REMOVE_END: Statement = Statement::new(
     "DELETE FROM workflow.bookmarks WHERE instance_id = $1 AND activity_instance_id = $2 AND name = $3",
     &[Type::Uuid, Type::Uuid, Type::Text],

@@ -8,6 +8,8 @@ use crate::activity::handle::{inputs, outputs};
 use crate::activity::{Activity, Descriptor, FailedAttempt, FurtherOutcomes, OutputDescriptor, WaitKind};
 use crate::bookmark::Resumed;
 use crate::execution::Execution;
+use crate::node_ix::NodeIx;
+use crate::program::Program;
 use workflow_expression::Expression;
 use workflow_value::fault::Fault;
 use workflow_value::value::{copy_or_null, to_text};
@@ -76,6 +78,10 @@ impl Activity for DownloadHttpFile {
             }
             read => outside::failed_attempt(&read, answer),
         }
+    }
+
+    fn handles_failure(&self, program: &Program, node: NodeIx, answer: Option<&Value>) -> bool {
+        http_request::handles_failure(program, node, answer)
     }
 
     fn resumed(&self, cx: &mut Execution<'_>, _bookmark: &Resumed, input: Option<&Value>) -> Result<(), Fault> {

@@ -8,6 +8,8 @@ use crate::activity::handle::{inputs, outputs};
 use crate::activity::{Activity, Descriptor, FailedAttempt, FurtherOutcomes, WaitKind};
 use crate::bookmark::Resumed;
 use crate::execution::Execution;
+use crate::node_ix::NodeIx;
+use crate::program::Program;
 use crate::retry::RetryPolicy;
 use workflow_expression::Expression;
 use workflow_value::fault::Fault;
@@ -72,6 +74,10 @@ impl Activity for FlowSendHttpRequest {
         answer: Option<&Value>,
     ) -> Result<Option<FailedAttempt>, Fault> {
         outside::failed_attempt(&Answer::read(answer)?, answer)
+    }
+
+    fn handles_failure(&self, program: &Program, node: NodeIx, answer: Option<&Value>) -> bool {
+        http_request::handles_failure(program, node, answer)
     }
 
     fn resumed(&self, cx: &mut Execution<'_>, _bookmark: &Resumed, input: Option<&Value>) -> Result<(), Fault> {

@@ -6,13 +6,17 @@ use serde_json::Value;
 use super::outside::Answer;
 use crate::activity::{InputDescriptor, OutputDescriptor};
 use crate::execution::{Execution, Outcomes};
+use crate::node_ix::NodeIx;
+use crate::program::Program;
 use crate::retry::{Backoff, RetryPolicy};
 use workflow_expression::{Expression, ExpressionKind};
 use workflow_value::fault::Fault;
 
 /// Outcomes in addition to the expected status codes.
-pub(super) const OUTCOMES: &[&str] = &["Done", UNMATCHED, "Failed to connect", "Timeout"];
+pub(super) const OUTCOMES: &[&str] = &["Done", UNMATCHED, NOT_CONNECTED, TIMED_OUT];
 const UNMATCHED: &str = "Unmatched status code";
+const NOT_CONNECTED: &str = "Failed to connect";
+const TIMED_OUT: &str = "Timeout";
 
 pub(super) const URL: InputDescriptor = InputDescriptor::new("url", "Uri", "Address.").needed();
 pub(super) const METHOD: InputDescriptor =
@@ -69,8 +73,8 @@ pub(super) fn usual_retry(resiliency: Option<&Expression>) -> Option<RetryPolicy
 /// The outcomes of an activity in a flowchart.
 pub(super) fn outcomes(answer: &Answer<'_>, expected: &[String]) -> Outcomes {
     let names = match answer {
-        Answer::NotConnected(_) => vec!["Failed to connect".to_owned()],
-        Answer::TimedOut(_) => vec!["Timeout".to_owned()],
+        Answer::NotConnected(_) => vec![NOT_CONNECTED.to_owned()],
+        Answer::TimedOut(_) => vec![TIMED_OUT.to_owned()],
         Answer::Response { status, .. } => {
             let code = status.to_string();
             let named = if expected.contains(&code) { Some(code) } else { None };
@@ -79,6 +83,18 @@ pub(super) fn outcomes(answer: &Answer<'_>, expected: &[String]) -> Outcomes {
         }
     };
     Outcomes::Named(names)
+}
+
+/// Whether a connection of the flowchart leaves the activity for this failure. `Done` says nothing of failures.
+pub(super) fn handles_failure(program: &Program, node: NodeIx, answer: Option<&Value>) -> bool {
+    let flow = program.node(node).parent.and_then(|above| program.node(above).flow.as_deref());
+    let is_connected = |outcome: &str| flow.is_some_and(|flow| flow.has_connection(node, outcome));
+    match Answer::read(answer) {
+        Ok(Answer::NotConnected(_)) => is_connected(NOT_CONNECTED),
+        Ok(Answer::TimedOut(_)) => is_connected(TIMED_OUT),
+        Ok(Answer::Response { status, .. }) => is_connected(UNMATCHED) || is_connected(&status.to_string()),
+        Err(_) => true,
+    }
 }
 
 /// The expected codes of a resumed activity, evaluated again because inputs are not kept while it waits.

@@ -7,6 +7,8 @@ use crate::activity::handle::{inputs, ports};
 use crate::activity::{Activity, Descriptor, FailedAttempt, InputDescriptor, WaitKind};
 use crate::bookmark::Resumed;
 use crate::execution::Execution;
+use crate::node_ix::NodeIx;
+use crate::program::Program;
 use workflow_expression::Expression;
 use workflow_value::fault::{Fault, TASK_FAILED};
 
@@ -86,6 +88,10 @@ impl Activity for SendEmail {
         let transient = failure(answer)?.filter(|failure| failure.error != REFUSED);
         let fault = |message: &str| Fault { code: Some("send".to_owned()), ..Fault::new(TASK_FAILED, message) };
         Ok(transient.map(|failure| FailedAttempt { fault: fault(failure.message), retry_in: None }))
+    }
+
+    fn handles_failure(&self, program: &Program, node: NodeIx, _: Option<&Value>) -> bool {
+        program.node(node).ports.get(ERROR.0).is_some_and(Option::is_some)
     }
 
     fn resumed(&self, cx: &mut Execution<'_>, _bookmark: &Resumed, input: Option<&Value>) -> Result<(), Fault> {

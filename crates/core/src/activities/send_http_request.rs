@@ -4,10 +4,12 @@ use serde_json::Value;
 
 use super::http_request::{self, usual_retry};
 use super::outside::{self, Answer};
-use crate::activity::handle::{inputs, outputs, ports};
+use crate::activity::handle::{Port, inputs, outputs, ports};
 use crate::activity::{Activity, Descriptor, FailedAttempt, PartCondition, PartList, WaitKind};
 use crate::bookmark::Resumed;
 use crate::execution::Execution;
+use crate::node_ix::NodeIx;
+use crate::program::Program;
 use crate::retry::RetryPolicy;
 use workflow_expression::Expression;
 use workflow_value::fault::Fault;
@@ -87,6 +89,20 @@ impl Activity for SendHttpRequest {
         answer: Option<&Value>,
     ) -> Result<Option<FailedAttempt>, Fault> {
         outside::failed_attempt(&Answer::read(answer)?, answer)
+    }
+
+    fn handles_failure(&self, program: &Program, node: NodeIx, answer: Option<&Value>) -> bool {
+        let node = program.node(node);
+        let has = |port: Port| node.ports.get(port.0).is_some_and(Option::is_some);
+        match Answer::read(answer) {
+            Ok(Answer::NotConnected(_)) => has(FAILED_TO_CONNECT),
+            Ok(Answer::TimedOut(_)) => has(TIMEOUT),
+            Ok(Answer::Response { status, .. }) => {
+                let code = status.to_string();
+                has(UNMATCHED) || node.part_list(0).iter().any(|case| case.text(0) == code)
+            }
+            Err(_) => true,
+        }
     }
 
     fn resumed(&self, cx: &mut Execution<'_>, _bookmark: &Resumed, input: Option<&Value>) -> Result<(), Fault> {

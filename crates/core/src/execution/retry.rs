@@ -41,6 +41,10 @@ impl<'a> Runner<'a> {
         let Some(context) = self.burst.context(sequence).filter(|_| self.burst.limits.retries) else { return false };
         let program = self.burst.program;
         let node = program.node(context.node);
+        // The attempts of an activity with a task are those at the task: what a port runs afterwards does not repeat it.
+        if faulted != sequence && node.activity.descriptor().opens_tasks() {
+            return false;
+        }
         let policy = node.retry_policy(context.strategy()).filter(|policy| policy.covers(fault));
         let Some(policy) = policy else { return false };
         let now = self.burst.scratch.now;

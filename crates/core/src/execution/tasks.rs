@@ -12,13 +12,14 @@ use uuid::Uuid;
 
 use crate::activity::short_name;
 use crate::bookmark::{Bookmark, Resumed};
+use crate::execution::Delta;
 use crate::execution::context::Execution;
 use crate::execution::retry::retrying_data;
 use crate::execution::runner::Runner;
 use crate::execution::sequence_of;
 use crate::instance::{ActivityStatus, Instance};
 use crate::journal::{Event, EventKind};
-use crate::program::Program;
+use crate::program::{Program, Retry};
 use crate::retry::RetryPolicy;
 use workflow_http::stimulus;
 use workflow_value::fault::{Fault, TASK_FAILED};
@@ -96,6 +97,26 @@ pub fn drop_lease(instance: &mut Instance, activity_instance_id: Uuid) {
     }
 }
 
+/// Burns the bookmark that limited the time of an execution's task, now that the task is answered, if the execution is
+/// still open and waits for something else.
+pub fn end_time_limit(instance: &mut Instance, activity_instance_id: Uuid, bookmark: Uuid, delta: &mut Delta) {
+    if delta.keep_resumed || delta.clear_all || delta.cleared.contains(&activity_instance_id) {
+        return;
+    }
+    let sequence = sequence_of(instance.id, activity_instance_id);
+    if let Some(context) = sequence.and_then(|sequence| instance.state.contexts.get_mut(&sequence)) {
+        context.bookmarks = context.bookmarks.saturating_sub(1);
+        delta.burned.push(bookmark);
+    }
+}
+
+/// Whether the activity that opened the task of an execution limits the time until its first claim.
+pub fn limits_start(program: &Program, instance: &Instance, activity_instance_id: Uuid) -> bool {
+    let sequence = sequence_of(instance.id, activity_instance_id);
+    let context = sequence.and_then(|sequence| instance.state.contexts.get(&sequence));
+    context.is_some_and(|context| program.node(context.node).start_timeout.is_some())
+}
+
 /// Records how many attempts workers have started at the task of an execution that has timed out: the last of them ends
 /// with it.
 pub fn count_attempts(instance: &mut Instance, activity_instance_id: Uuid, attempts: u32) {
@@ -127,6 +148,21 @@ pub fn move_clocks(instance: &mut Instance, by: i64) {
 pub fn first_attempt(instance: &Instance, activity_instance_id: Uuid) -> Option<DateTime<Utc>> {
     let context = instance.state.contexts.get(&sequence_of(instance.id, activity_instance_id)?)?;
     DateTime::from_timestamp_micros(context.attempts.as_ref()?.since).filter(|since| since.timestamp_micros() > 0)
+}
+
+/// Whether this answer, a failed attempt after which no other one follows, is a fault of the execution that opened the
+/// task: its author gave it a policy, and has not said what follows when that is exhausted.
+pub fn faults_at_last(
+    program: &Program,
+    instance: &Instance,
+    activity_instance_id: Uuid,
+    answer: Option<&Value>,
+) -> bool {
+    let sequence = sequence_of(instance.id, activity_instance_id);
+    let context = sequence.and_then(|sequence| instance.state.contexts.get(&sequence));
+    let Some(ix) = context.map(|context| context.node) else { return false };
+    let node = program.node(ix);
+    matches!(node.retry, Some(Retry::Policy(_))) && !node.activity.handles_failure(program, ix, answer)
 }
 
 /// The policy for repeating an open execution after a fault; `None`: it has none, or is not open.
@@ -163,5 +199,7 @@ pub fn failed_attempt(
     }
     let data = Value::Object(retrying_data(failed, policy, fault, at));
     let node_id = node.shares_id.then(|| node.node_id.clone());
-    Some(Event { node_id, ..task_event(EventKind::Retrying, instance.id, bookmark, data) })
+    // The bookmark has the type of a task, whatever activity opened it.
+    let activity_type = short_name(&node.type_name).to_owned();
+    Some(Event { node_id, activity_type, ..task_event(EventKind::Retrying, instance.id, bookmark, data) })
 }

@@ -13,8 +13,10 @@ use workflow_expression::Expression;
 /// How an activity is retried before a fault becomes an incident.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Retry {
-    /// The policy is constant.
+    /// The author's policy is constant.
     Policy(Arc<RetryPolicy>),
+    /// One of Elsa's strategies, or what `enableResiliency` stands for: constant, too.
+    Strategy(Arc<RetryPolicy>),
     /// Each attempt computes its policy when it begins.
     Computed(Box<ComputedStrategy>),
 }
@@ -33,24 +35,32 @@ pub struct ComputedStrategy {
 impl Retry {
     /// The policy of one of Elsa's strategies, for the faults of an activity that it covers.
     pub fn of_strategy(policy: Arc<RetryPolicy>, activity: &dyn Activity) -> Self {
-        Self::Policy(covering(policy, activity))
+        Self::Strategy(covering(policy, activity))
     }
 
-    /// The setting of an activity, falling back to the default policy if it has none.
-    pub fn or(said: Option<Self>, otherwise: Option<Arc<RetryPolicy>>) -> Option<Self> {
+    /// The setting of an activity, falling back to the default one if it has none.
+    pub fn or(said: Option<Self>, otherwise: Option<Self>) -> Option<Self> {
         match said {
-            None => otherwise.map(Self::Policy),
+            None => otherwise,
             Some(Self::Computed(computed)) => {
+                let otherwise = otherwise.and_then(|retry| retry.constant().cloned());
                 Some(Self::Computed(Box::new(ComputedStrategy { otherwise, ..*computed })))
             }
             known => known,
         }
     }
 
+    fn constant(&self) -> Option<&Arc<RetryPolicy>> {
+        match self {
+            Self::Policy(policy) | Self::Strategy(policy) => Some(policy),
+            Self::Computed(_) => None,
+        }
+    }
+
     /// Whether a constant policy limits the total time of all attempts.
     pub fn is_timed(&self) -> bool {
         let known = match self {
-            Self::Policy(policy) => Some(policy),
+            Self::Policy(policy) | Self::Strategy(policy) => Some(policy),
             Self::Computed(computed) => computed.otherwise.as_ref(),
         };
         known.is_some_and(|policy| policy.within.is_some())
@@ -61,7 +71,7 @@ impl Node {
     /// The retry policy of an execution of the activity. `strategy` is the computed one that the execution has stored.
     pub fn retry_policy(&self, strategy: Option<&Value>) -> Option<Arc<RetryPolicy>> {
         let computed = match self.retry.as_ref()? {
-            Retry::Policy(policy) => return Some(Arc::clone(policy)),
+            Retry::Policy(policy) | Retry::Strategy(policy) => return Some(Arc::clone(policy)),
             Retry::Computed(computed) => computed,
         };
         let found = strategy.and_then(|strategy| match strategy {

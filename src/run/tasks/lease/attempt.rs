@@ -41,7 +41,7 @@ pub fn attempt_of_claim(claimable: &ClaimableTask, until: Timestamp) -> Result<N
     let node = opener(&compiled.program, &claimable.node_id);
     let policy = match node.and_then(|node| node.retry.as_ref()) {
         Some(Retry::Computed(_)) => computed_policy(claimable)?,
-        Some(Retry::Policy(policy)) => Some(Arc::clone(policy)),
+        Some(Retry::Policy(policy) | Retry::Strategy(policy)) => Some(Arc::clone(policy)),
         None => None,
     };
     let max_attempts = policy.as_ref().map(|policy| policy.max_attempts);

@@ -111,6 +111,65 @@ SELECT wf_cancel(:'id');
 SELECT status FROM workflow.tasks WHERE id = :'task_id';
 SELECT wf_complete_task(:'task_id', '{"statusCode": 200}', token => :'token');
 
+-- A port runs after the answer, so neither the lease of the last attempt nor the time for the first claim ends it.
+SELECT wf_define('{"definitionId": "after", "root": [{"id": "call", "type": "SendHttpRequest", "url": "https://a.example", "startTimeout": "1 hour",
+    "retry": {"maxAttempts": 1}, "expectedStatusCodes": [{"statusCode": 200, "activity": {"id": "look", "type": "RunTask", "taskName": "look"}}]}]}') \g /dev/null
+SELECT wf_start('after') AS id \gset
+SELECT activity_id, name FROM workflow.bookmarks WHERE instance_id = :'id' ORDER BY name;
+SELECT task_id, token FROM wf_claim_tasks('{Elsa.SendHttpRequest}') \gset
+SELECT activity_id, name FROM workflow.bookmarks WHERE instance_id = :'id' ORDER BY name;
+SELECT sub_status FROM wf_complete_task(:'task_id', '{"statusCode": 200}', token => :'token');
+SELECT activity_id, name FROM workflow.bookmarks WHERE instance_id = :'id' ORDER BY name;
+SELECT wf_start('after') AS id \gset
+SELECT sub_status FROM workflow.tasks t, wf_complete_task(t.id, '{"statusCode": 200}') WHERE t.instance_id = :'id';
+SELECT activity_id, name FROM workflow.bookmarks WHERE instance_id = :'id' ORDER BY name;
+-- While the instance is paused the answer is stored, and ends both as well.
+SELECT wf_start('after') AS id \gset
+SELECT task_id, token FROM wf_claim_tasks('{Elsa.SendHttpRequest}') \gset
+SELECT wf_pause(:'id') \g /dev/null
+SELECT sub_status FROM wf_complete_task(:'task_id', '{"statusCode": 200}', token => :'token');
+SELECT activity_id, name FROM workflow.bookmarks WHERE instance_id = :'id' ORDER BY name;
+SELECT wf_unpause(:'id') \g /dev/null
+SELECT wf_run_due() \g /dev/null
+SELECT activity_id, name FROM workflow.bookmarks WHERE instance_id = :'id' ORDER BY name;
+
+-- The last failure that a policy permits is a fault where nothing is said of it, and wf_retry sends the request again.
+SELECT wf_define('{"definitionId": "flaky", "root": [{"id": "call", "type": "SendHttpRequest", "url": "https://a.example", "retry": {"maxAttempts": 1},
+    "failedToConnect": {"type": "WriteLine", "text": "no connection"}}, {"type": "WriteLine", "text": "after"}]}') \g /dev/null
+SELECT wf_start('flaky') AS id \gset
+SELECT task_id, token FROM wf_claim_tasks('{Elsa.SendHttpRequest}') \gset
+SELECT sub_status FROM wf_complete_task(:'task_id', '{"statusCode": 503, "content": "busy"}', token => :'token');
+SELECT sub_status FROM wf_complete_task(:'task_id', '{"statusCode": 503, "content": "busy"}', token => :'token');
+SELECT wf_complete_task(:'task_id', '{"statusCode": 200}', token => :'token');
+SELECT status, result FROM workflow.tasks WHERE id = :'task_id';
+SELECT activity_id, message, code FROM workflow.incidents WHERE instance_id = :'id';
+SELECT sub_status FROM wf_retry(:'id');
+SELECT task_id, token FROM wf_claim_tasks('{Elsa.SendHttpRequest}') \gset
+SELECT sub_status FROM wf_complete_task(:'task_id', '{"error": "connect"}', token => :'token');
+-- In a flowchart a connection for it says so.
+SELECT wf_define('{"definitionId": "flow", "root": {"type": "Flowchart", "activities": [
+    {"id": "call", "type": "FlowSendHttpRequest", "url": "https://a.example", "retry": {"maxAttempts": 1}}, {"id": "after", "type": "WriteLine", "text": "after"},
+    {"id": "late", "type": "WriteLine", "text": "late"}], "connections": [["call", "after"], ["call", "Timeout", "late"]]}}') \g /dev/null
+SELECT wf_start('flow') AS id \gset
+SELECT task_id, token FROM wf_claim_tasks('{Elsa.FlowSendHttpRequest}') \gset
+SELECT sub_status FROM wf_complete_task(:'task_id', '{"error": "timeout"}', token => :'token');
+SELECT wf_start('flow') AS id \gset
+SELECT task_id, token FROM wf_claim_tasks('{Elsa.FlowSendHttpRequest}') \gset
+SELECT sub_status FROM wf_complete_task(:'task_id', '{"statusCode": 503}', token => :'token');
+SELECT wf_define('{"definitionId": "posted", "root": [{"id": "mail", "type": "SendEmail", "to": ["a@example.com"], "subject": "s", "body": "b", "retry": {"maxAttempts": 1}}]}') \g /dev/null
+SELECT wf_start('posted') AS id \gset
+SELECT task_id, token FROM wf_claim_tasks('{Elsa.SendEmail}') \gset
+SELECT sub_status FROM wf_complete_task(:'task_id', '{"error": "send", "message": "greylisted"}', token => :'token');
+
+-- What a port runs is not repeated by the policy of the request.
+SELECT wf_define('{"definitionId": "declined", "root": [{"id": "call", "type": "SendHttpRequest", "url": "https://a.example", "retry": {"maxAttempts": 3, "delay": "0 s"},
+    "expectedStatusCodes": [{"statusCode": 402, "activity": {"id": "no", "type": "Fault", "message": "the card was declined"}}]}]}') \g /dev/null
+SELECT wf_start('declined') AS id \gset
+SELECT task_id, token FROM wf_claim_tasks('{Elsa.SendHttpRequest}') \gset
+SELECT sub_status FROM wf_complete_task(:'task_id', '{"statusCode": 402}', token => :'token');
+SELECT activity_id, message FROM workflow.incidents WHERE instance_id = :'id';
+SELECT count(*) FROM workflow.tasks WHERE instance_id = :'id';
+
 -- Elsa's form: what Studio exports runs, and is exported as it came.
 SELECT wf_define('{"definitionId": "elsa", "root": {"id": "flow", "nodeId": "Workflow1:flow", "type": "Elsa.Flowchart", "version": 1, "activities": [
     {"id": "call", "nodeId": "Workflow1:flow:call", "type": "Elsa.SendHttpRequest", "version": 1, "customProperties": {"canStartWorkflow": false},

@@ -79,7 +79,7 @@ impl Services {
             Err(failure) => failure,
         };
         let message = self.secrets.redactor(owner(&task)).text(failure.message);
-        tracing::info!(task = %task.task_id, name = task.name, code = &*failure.code, message, "the task was not done");
+        tracing::info!(task = %task.task_id, name = task.name, code = &*failure.code, reason = message, "the task was not done");
         Err(Failure { message, ..failure }.into())
     }
 

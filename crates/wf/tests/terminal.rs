@@ -224,7 +224,7 @@ fn definitions_of_files_are_stored_in_one_transaction() {
         "1"
     );
     let damaged = file("d.json", "{");
-    assert!(world.refusal(&["define", &damaged]).contains("d.json:1:2: error"));
+    assert!(world.refusal(&["define", &damaged]).contains("d.json:1:"));
 }
 
 #[test]
@@ -233,7 +233,8 @@ fn a_faulted_instance_is_retried() {
     let instance = world.start("order-1");
     world.says(&["tasks", "complete", &world.task()]);
     assert_eq!(world.says(&["retry", "order-1"]), "retried; the instance: faulted\n");
-    world.sql("CREATE TABLE nowhere (i integer)");
+    let table = format!("CREATE TABLE nowhere (i integer); GRANT INSERT ON nowhere TO {}", world.name);
+    world.admin(&world.name, &table);
     let retried = world.json(&["retry", &instance, "--activities", "Ledger", "--json"]);
     assert_eq!((&retried["instance_id"], &retried["sub_status"]), (&instance.as_str().into(), &"Finished".into()));
     assert!(world.refusal(&["retry", &instance]).contains("SQLSTATE: 55000"));

@@ -41,7 +41,7 @@ pub struct Arguments {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Serve Elsa's API, Elsa Studio and the pages for people
-    Serve(ServeOptions),
+    Serve(Box<ServeOptions>),
     /// Do the tasks of activities that reach outside the database: HTTP requests and mail
     Work(WorkOptions),
     Schema(SchemaArguments),

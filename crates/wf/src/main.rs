@@ -36,7 +36,7 @@ const END_TIME: Duration = Duration::from_secs(1);
 fn main() -> ExitCode {
     let Arguments { command, shared } = Arguments::read();
     let done = match command {
-        Command::Serve(options) => serve::serve(options, &shared),
+        Command::Serve(options) => serve::serve(*options, &shared),
         Command::Key(command) => gateway_files::manage_keys(command),
         Command::CookieKey => gateway_files::print_cookie_key(),
         Command::Studio(command) => gateway_files::manage_studio(command),

@@ -35,7 +35,7 @@ pub fn misplaced() -> Result<Vec<(String, String)>, PgError> {
                     waited += process::now() - begun;
                     end = (waited >= LONGEST_WAIT).then_some((WAITS, key));
                 }
-                Err(error) if ["57", "53"].iter().any(|class| error.sqlstate.starts_with(class)) => return Err(error),
+                Err(error) if ["57014", "53100", "53200"].contains(&error.sqlstate.as_str()) => return Err(error),
                 Err(error) => end = Some((FAILS, format!("{key}: {}", error.message))),
             }
             if end.is_some() {

@@ -400,7 +400,7 @@ pub fn time_limit(waiting: &Waiting, program: &Program) -> Option<Uuid> {
     if waiting.lease.is_last() {
         return leases::time_limit(&instance.id, &execution, stimulus::LEASE);
     }
-    let is_unclaimed = waiting.kind.is_task() && waiting.lease.attempt == 0;
+    let is_unclaimed = waiting.kind.is_task() && waiting.lease.token.is_none();
     let is_limited = is_unclaimed && execution::limits_start(program, instance, execution);
     if is_limited { leases::time_limit(&instance.id, &execution, stimulus::START_TIMEOUT) } else { None }
 }

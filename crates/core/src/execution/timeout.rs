@@ -130,10 +130,12 @@ impl Runner<'_> {
             self.burst.forget_timeout(sequence, bookmark.id);
             return true;
         };
+        // What runs in a port of a call has begun after the answer, and is not a reason to call again.
+        let is_answered = node.activity.descriptor().opens_tasks() && !self.burst.children(sequence).is_empty();
         self.go_back(sequence, false);
         self.drop_superseded();
         let fault = if is_start { unclaimed(node, span) } else { over(node, span) };
-        if self.repeat(sequence, sequence, &fault) {
+        if !is_answered && self.repeat(sequence, sequence, &fault) {
             return true;
         }
         let above =

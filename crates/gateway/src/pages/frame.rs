@@ -192,8 +192,10 @@ impl<S: Sync> FromRequestParts<S> for Visitor {
     }
 }
 
+/// The path and query of a request. A second slash at its beginning would make a link to it one to another server.
 fn path_of(uri: &Uri) -> String {
-    uri.path_and_query().map_or("/", |path| path.as_str()).to_owned()
+    let path = uri.path_and_query().map_or("/", |path| path.as_str());
+    format!("/{}", path.trim_start_matches(['/', '\\']))
 }
 
 fn to_login(path: &str) -> Redirect {

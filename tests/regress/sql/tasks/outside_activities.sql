@@ -123,6 +123,20 @@ SELECT activity_id, name FROM workflow.bookmarks WHERE instance_id = :'id' ORDER
 SELECT wf_start('after') AS id \gset
 SELECT sub_status FROM workflow.tasks t, wf_complete_task(t.id, '{"statusCode": 200}') WHERE t.instance_id = :'id';
 SELECT activity_id, name FROM workflow.bookmarks WHERE instance_id = :'id' ORDER BY name;
+-- A timeout that ends the port does not send the request again; a later attempt has a time for its first claim, too.
+SELECT wf_define('{"definitionId": "late", "root": [{"id": "call", "type": "SendHttpRequest", "url": "https://a.example", "timeout": "2 hours",
+    "startTimeout": "1 hour", "retry": {"maxAttempts": 3, "delay": "0 s"},
+    "expectedStatusCodes": [{"statusCode": 402, "activity": {"id": "look", "type": "RunTask", "taskName": "look"}}]}]}') \g /dev/null
+SELECT wf_start('late') AS id \gset
+SET workflow.now = '2026-03-01 11:00:30+00';
+SELECT wf_run_due() \g /dev/null
+SELECT activity_id, name FROM workflow.bookmarks WHERE instance_id = :'id' ORDER BY name;
+SELECT sub_status FROM workflow.tasks t, wf_complete_task(t.id, '{"statusCode": 402}') WHERE t.instance_id = :'id' AND t.status = 'Open';
+SELECT activity_id, name FROM workflow.bookmarks WHERE instance_id = :'id' ORDER BY name;
+SET workflow.now = '2026-03-01 16:00:00+00';
+SELECT wf_run_due() \g /dev/null
+SELECT name, status FROM workflow.tasks WHERE instance_id = :'id' ORDER BY id;
+SELECT sub_status FROM workflow.instances WHERE id = :'id';
 -- While the instance is paused the answer is stored, and ends both as well.
 SELECT wf_start('after') AS id \gset
 SELECT task_id, token FROM wf_claim_tasks('{Elsa.SendHttpRequest}') \gset

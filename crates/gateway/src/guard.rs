@@ -140,9 +140,9 @@ async fn caller_of_cookie(app: &Gateway, headers: &HeaderMap) -> Result<Option<C
     if !app.sessions.is_valid(app, &caller).await? {
         return Ok(None);
     }
-    if let Some(Proof::Key(digest)) = caller.session.as_ref().map(|session| &session.proof)
-        && let Some(owner) = app.keys.owner(digest)
-    {
+    if let Some(Proof::Key(digest)) = caller.session.as_ref().map(|session| &session.proof) {
+        // A key that has ended meanwhile must not leave its scopes behind.
+        let Some(owner) = app.keys.owner(digest).filter(|owner| owner.role == caller.login) else { return Ok(None) };
         (caller.actor, caller.scopes) = (owner.actor, owner.scopes);
     }
     Ok(Some(caller))

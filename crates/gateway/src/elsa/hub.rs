@@ -43,6 +43,8 @@ const QUEUE: usize = 8;
 const PING: Duration = Duration::from_secs(15);
 /// How long a client may be silent. Clients send a keep-alive every 15 seconds as well.
 const IDLE_TIME: Duration = Duration::from_secs(120);
+/// How long a connection is believed whose person a proxy has named. The proxy sees that the person may still connect.
+const PROXY_TIME: Duration = Duration::from_secs(600);
 /// How long a client may take to read a message, and to finish the handshake.
 const WRITE_TIME: Duration = Duration::from_secs(10);
 
@@ -160,6 +162,7 @@ impl Connection {
         let mut ping = interval_at(Instant::now() + PING, PING);
         ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut last_message = Instant::now();
+        let begun = Instant::now();
         loop {
             let done = tokio::select! {
                 received = socket.recv() => {
@@ -173,6 +176,9 @@ impl Connection {
                 _ = ping.tick() => {
                     if !self.is_still_caller().await {
                         return CloseReason::Told("log in again");
+                    }
+                    if self.caller.is_by_proxy && begun.elapsed() > PROXY_TIME {
+                        return CloseReason::Told("connect again");
                     }
                     if last_message.elapsed() > IDLE_TIME { Err(()) } else { send(socket, protocol::ping()).await }
                 }

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
-use crate::identity::scopes::{self, Scope};
+use crate::scopes::{self, Scope};
 
 /// The authenticated caller of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]

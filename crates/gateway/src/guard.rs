@@ -22,8 +22,8 @@ use crate::failure::Failure;
 use crate::gateway::{App, Gateway};
 use crate::identity::logins::network;
 use crate::identity::people::Person;
-use crate::identity::scopes::{self, Access};
 use crate::memory::{self, Hold};
+use crate::scopes::{self, Access};
 
 /// Time limit for receiving a request body; lower if the limit for a whole request is.
 const BODY_TIME: Duration = Duration::from_secs(30);
@@ -137,7 +137,7 @@ async fn caller_of_credential(app: &Gateway, scheme: &str, key: &str) -> Result<
 /// `None` if the session has ended.
 async fn caller_of_cookie(app: &Gateway, headers: &HeaderMap) -> Result<Option<Caller>, Failure> {
     let Some(mut caller) = app.cookies.open(headers) else { return Ok(None) };
-    if !app.sessions.is_valid(app, &caller).await? {
+    if !app.sessions.is_valid(&app.database, &app.keys, &app.options.sign_on, &caller).await? {
         return Ok(None);
     }
     if let Some(Proof::Key(digest)) = caller.session.as_ref().map(|session| &session.proof) {

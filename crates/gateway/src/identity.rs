@@ -6,5 +6,4 @@ pub mod logins;
 pub mod oidc;
 pub mod password;
 pub mod people;
-pub mod scopes;
 pub mod sessions;

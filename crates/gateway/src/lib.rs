@@ -19,6 +19,7 @@ mod pages;
 mod rates;
 mod routes;
 mod routing;
+mod scopes;
 mod server;
 mod shares;
 mod studio;
@@ -28,7 +29,7 @@ pub use config::{DEFAULT_STUDIO, ServeOptions};
 pub use identity::cookies::new_key_line;
 pub use identity::keys::add as add_key;
 pub use identity::oidc::ProviderExamination;
-pub use identity::scopes::Scope;
+pub use scopes::Scope;
 pub use studio::fetch::fetch as fetch_studio;
 
 use database::UnusableDatabase;

@@ -16,8 +16,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::people::{MAX_NAME, is_actor};
-use super::scopes::Scope;
 use crate::caller::Caller;
+use crate::scopes::Scope;
 
 /// A key's entry in the file, under its SHA-256 in hexadecimal: `[key.0123…]`.
 #[derive(Clone, Serialize, Deserialize)]

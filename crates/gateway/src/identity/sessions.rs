@@ -7,11 +7,12 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
+use super::keys::ApiKeys;
 use super::password;
 use crate::caller::{Caller, Proof};
+use crate::config::SignOnOptions;
 use crate::database::Database;
 use crate::failure::Failure;
-use crate::gateway::Gateway;
 
 /// How long a role's salt is cached.
 const FRESH: Duration = Duration::from_secs(10);
@@ -32,12 +33,17 @@ impl Sessions {
     }
 
     /// Whether the caller's proof at the log-in would still be accepted.
-    pub async fn is_valid(&self, app: &Gateway, caller: &Caller) -> Result<bool, Failure> {
-        let (database, keys) = (&app.database, &app.keys);
+    pub async fn is_valid(
+        &self,
+        database: &Database,
+        keys: &ApiKeys,
+        sign_on: &SignOnOptions,
+        caller: &Caller,
+    ) -> Result<bool, Failure> {
         Ok(match caller.session.as_ref().map(|session| &session.proof) {
             None => true,
             Some(Proof::Key(digest)) => keys.owner(digest).is_some_and(|owner| owner.role == caller.login),
-            Some(Proof::Person { rule, .. }) => app.options.sign_on.has_rule(rule, &caller.login),
+            Some(Proof::Person { rule, .. }) => sign_on.has_rule(rule, &caller.login),
             Some(Proof::Password(salt)) => self.salt(database, &caller.login).await?.as_ref() == Some(salt),
         })
     }

@@ -5,11 +5,11 @@ use serde_json::json;
 use super::Task;
 use crate::failure::Failure;
 use crate::gateway::Gateway;
-use crate::identity::scopes::Scope;
 use crate::pages::frame::Visitor;
 use crate::pages::inbox::list::{List, ListQuery};
 use crate::pages::statement::Statement;
 use crate::pages::typed::Typed;
+use crate::scopes::Scope;
 
 /// The field for an operator's reason. No form field has this name.
 const OVERRIDE_REASON: &str = "in-their-place";

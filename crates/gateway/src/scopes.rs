@@ -200,10 +200,10 @@ mod tests {
         let routes = routes();
         let listed: BTreeSet<&str> = routes.listed().iter().map(String::as_str).collect();
         let without: Vec<_> = listed.iter().filter(|route| known(route).is_none()).collect();
-        assert!(without.is_empty(), "identity/scopes.rs has no scope for {without:?}");
+        assert!(without.is_empty(), "scopes.rs has no scope for {without:?}");
         let table: Vec<&str> = UNSCOPED.iter().chain(SCOPED.iter().flat_map(|(_, routes)| *routes)).copied().collect();
         let gone: Vec<_> = table.iter().filter(|route| !listed.contains(*route)).collect();
-        assert!(gone.is_empty(), "identity/scopes.rs has routes that do not exist: {gone:?}");
+        assert!(gone.is_empty(), "scopes.rs has routes that do not exist: {gone:?}");
         assert_eq!(table.len(), table.iter().collect::<BTreeSet<_>>().len(), "a route has two scopes");
     }
 

@@ -128,7 +128,7 @@ SELECT wf_define('{"definitionId": "late", "root": [{"id": "call", "type": "Send
     "startTimeout": "1 hour", "retry": {"maxAttempts": 3, "delay": "0 s"},
     "expectedStatusCodes": [{"statusCode": 402, "activity": {"id": "look", "type": "RunTask", "taskName": "look"}}]}]}') \g /dev/null
 SELECT wf_start('late') AS id \gset
-SET workflow.now = '2026-03-01 11:00:30+00';
+SET workflow.now = '2026-03-01 11:05:00+00';
 SELECT wf_run_due() \g /dev/null
 SELECT activity_id, name FROM workflow.bookmarks WHERE instance_id = :'id' ORDER BY name;
 SELECT sub_status FROM workflow.tasks t, wf_complete_task(t.id, '{"statusCode": 402}') WHERE t.instance_id = :'id' AND t.status = 'Open';
@@ -183,6 +183,8 @@ SELECT task_id, token FROM wf_claim_tasks('{Elsa.SendHttpRequest}') \gset
 SELECT sub_status FROM wf_complete_task(:'task_id', '{"statusCode": 402}', token => :'token');
 SELECT activity_id, message FROM workflow.incidents WHERE instance_id = :'id';
 SELECT count(*) FROM workflow.tasks WHERE instance_id = :'id';
+
+SET workflow.now = '2026-03-01 10:01:00+00';
 
 -- Elsa's form: what Studio exports runs, and is exported as it came.
 SELECT wf_define('{"definitionId": "elsa", "root": {"id": "flow", "nodeId": "Workflow1:flow", "type": "Elsa.Flowchart", "version": 1, "activities": [

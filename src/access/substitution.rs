@@ -141,7 +141,7 @@ pub fn stands_for(
 }
 
 /// The people whom only the application knows, and for whom an actor is the substitute now, if the session vouches for
-/// the actor: then its role alone acts for nobody else.
+/// the actor: then its role alone acts for no other person.
 fn absent_of_vouched(subject: Subject<'_>, assignment: &Assignment, now: Timestamp) -> Result<Vec<String>, PgError> {
     let acts_only_for_actor = actor::groups().is_some();
     match acts_only_for_actor && instance::permits(role::current(), Operation::Resume, subject) {

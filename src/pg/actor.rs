@@ -77,7 +77,7 @@ pub fn groups() -> Option<Vec<String>> {
 const GROUP: &str = "group:";
 
 /// Whether the actor may act for an assignee or candidate whom only the application knows: always, unless the session
-/// vouches for the actor's groups. Then the actor answers for nobody but itself and these groups.
+/// vouches for the actor's groups. Then the actor answers only for itself and these groups.
 pub fn acts_for(label: &str) -> bool {
     let transaction = TRANSACTION.borrow();
     match (&transaction.groups, label.strip_prefix(GROUP)) {

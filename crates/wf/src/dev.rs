@@ -121,7 +121,7 @@ fn quoted(path: &Path) -> String {
     }
 }
 
-/// Named after the user of this process, whoever the server runs as: later calls find its options there.
+/// Named after the user of this process, whatever user the server runs as: later calls find its options there.
 fn default_folder() -> Result<PathBuf, Failure> {
     Ok(PathBuf::from(format!("/var/tmp/wf-dev-{}", fs::metadata("/proc/self")?.uid())))
 }

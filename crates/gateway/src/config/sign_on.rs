@@ -54,7 +54,7 @@ pub struct SignOnOptions {
     #[arg(long, value_name = "SCOPE", value_delimiter = ',', default_value = "profile,email")]
     pub oidc_scopes: Vec<String>,
 
-    /// Claim that names the person in the audit and in tasks. The provider must never give its value to somebody else
+    /// Claim that names the person in the audit and in tasks. The provider must never give its value to another person
     #[arg(long, value_name = "CLAIM", default_value = "sub")]
     pub oidc_person_claim: String,
 

@@ -36,14 +36,14 @@ impl Person {
     /// The person with these claims.
     ///
     /// # Errors
-    /// 403 if the claims name nobody, or somebody without a role.
+    /// 403 if the claims name no person, or one without a role.
     pub fn of_claims(
         options: &SignOnOptions,
         claims: &Map<String, Value>,
         (person_claim, groups_claim): (&str, &str),
     ) -> Result<Self, Failure> {
         let forbidden = |message: String| Failure::new(StatusCode::FORBIDDEN, message);
-        // People may choose an address that is not verified, also that of somebody else: no rule sees it.
+        // People may choose an address that is not verified, also that of another person: no rule sees it.
         let mut claims = claims.clone();
         if claims.contains_key(EMAIL) && !is_verified(&claims) {
             claims.remove(EMAIL);
@@ -72,7 +72,7 @@ impl Person {
     /// The person in the headers of a proxy, if there are any.
     ///
     /// # Errors
-    /// 400 if the headers are from anybody but the proxy, or name nobody; 403 as [`Self::of_claims`].
+    /// 400 if the headers are from another address than that of the proxy, or name no person; 403 as [`Self::of_claims`].
     pub fn of_proxy(options: &SignOnOptions, headers: &HeaderMap, is_proxy: bool) -> Result<Option<Self>, Failure> {
         let Some(person_header) = &options.proxy_person_header else { return Ok(None) };
         if let Some(forged) = options.proxy_headers().find(|name| !is_proxy && headers.contains_key(*name)) {

@@ -89,7 +89,7 @@ async fn finish(
 async fn session(app: &Gateway, attempt: Option<LoginAttempt>, brought: Brought) -> Result<PrivateCookieJar, Failure> {
     let provider = provider(app)?;
     let refused = |message: &str| Failure::new(StatusCode::UNAUTHORIZED, message);
-    // Without its own cookie, somebody else has begun the log-in: another browser, or a page of another site.
+    // Without its own cookie, another browser or a page of another site has begun the log-in.
     let attempt = attempt
         .filter(|attempt| !attempt.state.is_empty() && attempt.state == brought.state)
         .ok_or_else(|| refused("this log-in was not begun here, or took too long: log in again"))?;

@@ -57,7 +57,7 @@ struct Task {
     shows_instance: bool,
     /// The functions that the visitor may call for the task.
     calls: Vec<String>,
-    /// Whether the visitor may ask somebody else instead.
+    /// Whether the visitor may pass the task on.
     may_reassign: bool,
 }
 

@@ -201,7 +201,7 @@ impl<'p> Exchange<'_, 'p> {
 }
 
 /// The message names the option that would permit it. What a name was resolved to is in the log only: the incident is read
-/// by whoever may define workflows.
+/// by every role that may define workflows.
 fn refused(url: &Url) -> Trouble {
     let (host, port) = (url.host_str().unwrap_or_default(), url.port_or_known_default().unwrap_or_default());
     let message = format!(

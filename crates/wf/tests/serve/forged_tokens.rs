@@ -211,7 +211,7 @@ fn an_id_token_counts_only_if_everything_in_it_is_right() {
         let unsigned = log_in(&|claims| format!("{}.{}.", part(&header), part(claims)));
         refused.push((format!("{algorithm}, unsigned"), unsigned));
     }
-    // The claims of somebody else under a signature of the provider.
+    // The claims of another person under a signature of the provider.
     let of_eve = log_in(&|claims| {
         let right = forger.signed(&header, claims);
         let signature = right.rsplit('.').next().unwrap();

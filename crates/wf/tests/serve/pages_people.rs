@@ -66,7 +66,7 @@ fn a_request_is_sent_followed_and_decided() {
     assert!(!ben.page("/inbox?whose=done").contains("3 days of leave"));
 }
 
-/// Whoever clicks on what is no button of the form changes nothing.
+/// A click on what is no button of the form changes nothing.
 #[test]
 fn only_buttons_of_the_form_answer_it() {
     let world = World::new();

@@ -61,7 +61,7 @@ fn the_header_names_the_person_and_the_list_the_role() {
     }
     assert_eq!(list(&world, &[ada[0], ("X-User", "eve"), ada[1]]).errors(400), ["the header x-user occurs twice"]);
     assert_eq!(list(&world, &[ada[0], ada[1], ("X-Groups", "board")]).status, 400);
-    // Without a person, the request is nobody's, or that of its key.
+    // Without a person, the request is that of its key, if it has one.
     assert_eq!(list(&world, &[("X-User", " "), ada[1]]).status, 401);
     assert_eq!(list(&world, &[]).status, 401);
     let key = format!("ApiKey {}", world.key("ada"));
@@ -95,7 +95,7 @@ fn from_anybody_else_the_header_is_refused() {
     assert_eq!(list(&world, &[("Authorization", &key)]).status, 200);
 }
 
-/// Many people have one role; a task for one of them, or for a group, is for nobody else with this role.
+/// Many people have one role; a task for one of them, or for a group, is for no other person with this role.
 #[test]
 fn tasks_for_a_group_are_for_its_members() {
     let world = world_behind("127.0.0.1");

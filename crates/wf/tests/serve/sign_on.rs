@@ -221,7 +221,7 @@ fn whoever_has_no_role_in_the_list_does_not_get_in() {
 #[test]
 fn a_log_in_belongs_to_one_browser() {
     let site = Site::new();
-    // The cookie of somebody else's session, which an attacker has put into the browser.
+    // The cookie of another person's session, which an attacker has put into the browser.
     let planted = site.logged_in("ben").cookie("workflow").unwrap().clone();
     let mut ada = site.browser();
     ada.cookies.entry(site.world.url.clone()).or_default().insert("workflow".into(), planted.clone());
@@ -245,7 +245,7 @@ fn a_log_in_belongs_to_one_browser() {
         let refused = browser.send("GET", &of_ben, "");
         assert!(refused.status == 401 && refused.text.contains("not begun here"), "{refused:?}");
     }
-    // After a refusal a log-in must begin anew.
+    // After a refusal a log-in must begin again.
     assert!(own.cookie("workflow-login").is_none());
     // An answer of another provider, and a refusal.
     for (replaced, by) in [("&iss=", "&iss=https%3A%2F%2Fevil.example&was="), ("code=", "error=access_denied&was=")] {

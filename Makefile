@@ -11,7 +11,7 @@ demo: ## Watch a leave request go through two approvals, on a private server tha
 test: ## Run the tests on a private server, before a commit (T="name ..." runs all those whose name contains one of the words)
 	@tests/run
 
-test-all: ## Run all tests: these, lint, the long ones, fuzzing, the gateway, packages, PostgreSQL 17 and 18
+test-all: ## Run all tests: these, lint, the long ones, fuzzing, the gateway, packages, PostgreSQL 18
 	@tests/run --all
 
 test-long: ## Run the tests of one server, then repeat the random ones for WORKFLOW_TEST_SECONDS (default 600)

@@ -30,4 +30,6 @@ SQL
     echo "$tenant = host=$SCALE_DIR/$node port=$PGPORT dbname=$tenant user=shop" >>"$directory/pgbouncer.ini"
 done
 "$pgbouncer" -q -d "$directory/pgbouncer.ini"
+# As a daemon it returns before it listens.
+PGPORT=6432 PGUSER=shop await pgbouncer 1 "SELECT 1" acme
 say "psql -h $directory -p 6432 -U shop acme: SELECT begin_order('acme/1', 'begin')"

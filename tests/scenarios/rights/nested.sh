@@ -34,16 +34,16 @@ $$;
 SET SESSION AUTHORIZATION apart;
 SELECT define('hears', '{"type": "Event", "eventName": "Across"}', 'SELECT public.see(''hears'')', '{}');
 SELECT wf_grant('hears', 'nolog', '{resume}'), wf_start('hears');
+SELECT define('ticked', '{"type": "Event", "eventName": "Ticked"}', 'SELECT public.see(''ticked'')', '{}'), wf_start('ticked');
 
 SET SESSION AUTHORIZATION nolog;
 SELECT wf_grant_events('apart');
 SELECT define('sends', '{"type": "Delay", "timeSpan": {"input": "wait"}}', 'SELECT public.reach(''sends'', ''Across'')', '{}');
-SELECT define('ticked', '{"type": "Event", "eventName": "Ticked"}', 'SELECT public.see(''ticked'')', '{}'), wf_start('ticked');
 SELECT define('inner', '{"type": "SetName", "value": "inner"}', 'SELECT public.see(''inner'')', '{"security": "definer"}');
 SELECT wf_start('sends', '{"wait": "1 ms"}');
 
 RESET SESSION AUTHORIZATION;
-SELECT wf_grant_events('nolog');
+SELECT wf_grant_events('apart');
 SELECT define('outer', '{"type": "Delay", "timeSpan": {"input": "wait"}}',
     'SELECT public.see(''outer''), public.wf_start(''inner''), public.see(''outer, after it'')', '{"security": "definer"}');
 SELECT wf_start('outer', '{"wait": "1 ms"}');
@@ -64,7 +64,7 @@ inner|nolog|nolog
 outer|postgres|postgres
 outer, after it|postgres|postgres
 sends|nolog|nolog
-ticked|nolog|nolog" "SELECT who, as_session, as_current FROM seen ORDER BY 1"
+ticked|apart|apart" "SELECT who, as_session, as_current FROM seen ORDER BY 1"
 echo "ok: SQL sees the role whose rights it has, in nested calls as well"
 is "2" "SELECT count(DISTINCT xact) FROM seen WHERE who IN ('sends', 'hears')"
 echo "ok: SQL of a role runs in no transaction of another one"

@@ -2,7 +2,7 @@
 //!
 //! A [`CallContext`] is one call, and [`call::frame::run`] its frame. Bursts of one call never nest: what a burst sets
 //! off (a queued stimulus that matches its new bookmark, a published event) becomes a
-//! [`FollowUp`](call::session::FollowUp), which `call` runs after the burst. Only user SQL inside a burst can begin
+//! [`FollowUp`](call::context::FollowUp), which `call` runs after the burst. Only user SQL inside a burst can begin
 //! another call, which has a session of its own. [`call::running`] knows the instances whose bursts are further up in
 //! this backend.
 //!

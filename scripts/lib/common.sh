@@ -72,9 +72,6 @@ is_of_this_release() {
 # The profile of Cargo: `checks` for the private servers and most tests, `release` for what is installed, packaged and measured.
 PROFILE=${WORKFLOW_PROFILE:-checks}
 
-# Where the program wf is built (see cargo_program).
-GATEWAY_DIR=$REPO/target/gateway
-
 # Everything whose name contains the server or the profile; whoever changes these calls it again. 15, 18, 15-assert: what is built for one
 # server is not for another.
 name_build() {
@@ -82,9 +79,8 @@ name_build() {
     PG_NAME=${PG_NAME:-$PG_MAJOR}
     PACKAGE_DIR=$REPO/target/workflow-pg$PG_NAME
     [ "$PROFILE" = release ] || PACKAGE_DIR+=-$PROFILE
-    GATEWAY_PROFILE=${WORKFLOW_GATEWAY_PROFILE:-$PROFILE}
-    [ "$GATEWAY_PROFILE" != release ] || GATEWAY_PROFILE=program
-    WF_PROGRAM=$GATEWAY_DIR/$GATEWAY_PROFILE/wf
+    WF_PROGRAM=$REPO/target/checks/wf
+    [ "$PROFILE" != release ] || WF_PROGRAM=$REPO/target/gateway/program/wf
 }
 name_build
 
@@ -201,21 +197,17 @@ remap_paths() {
     add_flags CFLAGS -ffile-prefix-map "$cargo=/usr/src/cargo" "$REPO=/usr/src/workflow" "$POSTGRES_DIR=/usr/src/postgresql"
 }
 
-# The program and the libraries that only programs have, and the options of cargo that leave them out.
-PROGRAM_CRATES="workflow-cli workflow-gateway workflow-services"
-WITHOUT_PROGRAM="--exclude ${PROGRAM_CRATES// / --exclude } --exclude workflow-client"
-
-# cargo_program COMMAND OPTION...: for the program wf and the libraries that it is made of, always all of them: for each alone cargo would
-# choose other features of the crates that they share, and compile those again. In a folder of their own, since other flags than those of
-# cargo-pgrx would make cargo build what both use again and again.
-cargo_program() { cargo_of "-p ${PROGRAM_CRATES// / -p }" "$@"; }
-
-# cargo_client COMMAND OPTION...: for the client library, as a program of somebody else builds it.
-cargo_client() { cargo_of "-p workflow-client" "$@"; }
-
-cargo_of() { # PACKAGES COMMAND OPTION...
+# cargo_crates COMMAND OPTION...: for all crates but the extension, as tests need them. Always all, with what their tests need: for some of
+# them cargo would choose other features of the crates that they share, and compile those again.
+cargo_crates() {
     remap_paths
-    CARGO_TARGET_DIR=$GATEWAY_DIR cargo "$2" --profile "$GATEWAY_PROFILE" --locked $1 "${@:3}"
+    cargo_beside_pgrx "$1" --locked --workspace --exclude workflow "${@:2}"
+}
+
+# cargo_program COMMAND OPTION...: for the program wf as it is shipped.
+cargo_program() {
+    remap_paths
+    CARGO_TARGET_DIR=$REPO/target/gateway cargo "$1" --profile program --locked -p workflow-cli -p workflow-gateway -p workflow-services "${@:2}"
 }
 
 # add_flags VARIABLE OPTION VALUE...: to an environment variable that does not have them yet.

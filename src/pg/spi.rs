@@ -2,7 +2,7 @@
 //!
 //! Each execution runs with the rights of the extension's owner, under our own search path. Both are undone before any
 //! users' code runs again; after an error the end of the (sub)transaction undoes them. For planning see
-//! [`planner`](crate::pg::planner).
+//! [`planner`].
 
 use std::cell::Cell;
 use std::ffi::CString;

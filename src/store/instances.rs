@@ -1,6 +1,6 @@
 //! Instance rows. A session that changes an instance holds the lock of its row. [`lock_keyed`] takes it and asks the
-//! routing guard first; [`retention`](super::retention), [`adoption`](super::adoption) and [`moving`](super::moving)
-//! take it by statements of their own, and need not ask.
+//! routing guard first; [`retention`](super::maintenance::retention), [`adoption`](super::maintenance::adoption) and
+//! [`moving`](super::nodes::moving) take it by statements of their own, and need not ask.
 
 use serde_json::{Map, Value};
 use uuid::Uuid;

@@ -1,5 +1,5 @@
 //! Child workflows for which nothing waits any more: a timeout, another attempt or a catch has ended the wait. The
-//! burst that gives them up finds them here, and the call cancels them afterwards ([`cancel`]).
+//! burst that gives them up finds them here, and the call cancels them afterwards ([`cancel()`]).
 //!
 //! A session that ends the wait holds the lock of the parent. It takes the lock of a child only if that is free;
 //! otherwise an item of the queue asks for the cancel. So it never waits for a session that holds the child and wants

@@ -1,4 +1,4 @@
-// Who sits in front of the browser. setup.sql and crates/wf/tests/serve/support.rs make these roles.
+// Who sits in front of the browser. setup.sql and crates/wf/tests/wf/support.rs make these roles.
 "use strict";
 
 const assert = require("node:assert");

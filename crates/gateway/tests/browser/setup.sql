@@ -1,5 +1,5 @@
 -- Fixtures of the scenarios. Everything belongs to ada; ben may read and start the greeting, but not change it. The roles are those of
--- crates/wf/tests/serve/support.rs, which may have created them.
+-- crates/wf/tests/wf/support.rs, which may have created them.
 SELECT format('CREATE ROLE %I %s', name, attributes)
   FROM (VALUES ('workflow_gateway', $$LOGIN NOINHERIT PASSWORD 'gateway'$$), ('ada', $$LOGIN PASSWORD 'lovelace'$$),
                ('ben', $$LOGIN PASSWORD 'franklin'$$), ('dora', $$LOGIN PASSWORD 'nothing'$$), ('clerks', ''), ('web', '')) AS wanted (name, attributes)

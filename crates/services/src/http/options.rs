@@ -12,6 +12,7 @@ use crate::hosts::HostLimits;
 /// How requests are sent.
 #[derive(Debug, Clone, Args)]
 pub struct HttpOptions {
+    #[allow(rustdoc::broken_intra_doc_links, reason = "--help shows the comment as it is")]
     /// Addresses to which the worker may connect although they are not public, as 10.0.0.0/8, 127.0.0.1:8080, fd00::/8 or
     /// [::1]:8080
     #[arg(long, env = "WF_WORK_ALLOW_ADDRESSES", value_name = "ADDRESS", value_delimiter = ',')]

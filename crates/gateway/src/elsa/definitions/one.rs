@@ -18,7 +18,7 @@ use crate::{is_mine, matches_versions, parameters};
 /// Versions that one request may name.
 const MAX_VERSIONS: usize = 100;
 
-/// The columns of a version, its document last. `$from` yields rows as [`some_versions`] and [`any_versions`] do;
+/// The columns of a version, its document last. `$from` yields rows as `some_versions!` and `any_versions!` do;
 /// `$arrange` says whether activities without a position get one.
 macro_rules! whole {
     ($arrange:expr, $from:expr) => {

@@ -29,7 +29,7 @@ impl Provider {
         let mut names = std::fs::read_dir(&modules).expect("its modules").flatten().map(|entry| entry.path());
         let is_node = |path: &std::path::PathBuf| path.to_string_lossy().contains("/node-linux-");
         let node = names.find(is_node).expect("its Node.js").join("bin/node");
-        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/serve/provider/main.mjs");
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/wf/provider/main.mjs");
         let mut process = Command::new(node)
             .args([script, &folder])
             .stdout(Stdio::piped())

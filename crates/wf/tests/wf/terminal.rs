@@ -1,7 +1,5 @@
 //! The commands for a terminal, with a real database. `make test T=gateway/terminal` runs these.
 
-#![allow(clippy::unwrap_used, reason = "a test fails where it stands")]
-
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;

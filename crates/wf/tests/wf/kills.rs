@@ -4,18 +4,6 @@
 //!
 //! `WF_KILLS` and `WF_CALLS` are the numbers of kills and of calls.
 
-#![allow(clippy::unwrap_used, reason = "a test fails where it stands")]
-
-#[allow(dead_code, reason = "the tests of the gateway need more of it")]
-#[path = "serve/cluster.rs"]
-mod cluster;
-#[allow(dead_code, reason = "the tests of the services need more of it")]
-#[path = "../../services/tests/servers/http.rs"]
-mod service;
-#[allow(dead_code, reason = "the tests of the gateway need more of it")]
-#[path = "serve/support.rs"]
-mod support;
-
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::process::{Child, Command};
@@ -27,9 +15,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use cluster::Cluster;
-use service::HttpServer;
-use support::{Another, PROGRAM, World, wait_until};
+use crate::cluster::Cluster;
+use crate::servers::http::HttpServer;
+use crate::support::{Another, PROGRAM, World, wait_until};
 
 const WORKERS: usize = 2;
 

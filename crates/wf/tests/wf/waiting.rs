@@ -4,18 +4,6 @@
 //! `WF_WAITING` and `WF_KILLS` are the numbers of requests that wait at once, and of kills. From 1,000 requests on, the
 //! memory that each takes is bounded, too.
 
-#![allow(clippy::unwrap_used, reason = "a test fails where it stands")]
-
-#[allow(dead_code, reason = "the tests of the gateway need more of it")]
-#[path = "serve/cluster.rs"]
-mod cluster;
-#[allow(dead_code, reason = "the tests of the services need more of it")]
-#[path = "../../services/tests/servers/http.rs"]
-mod service;
-#[allow(dead_code, reason = "the tests of the gateway need more of it")]
-#[path = "serve/support.rs"]
-mod support;
-
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -25,9 +13,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use cluster::Cluster;
-use service::HttpServer;
-use support::{Another, PROGRAM, World, free_port, send, wait_until};
+use crate::cluster::Cluster;
+use crate::servers::http::HttpServer;
+use crate::support::{Another, PROGRAM, World, free_port, send, wait_until};
 
 const GATEWAYS: usize = 3;
 

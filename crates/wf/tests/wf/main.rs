@@ -1,4 +1,5 @@
-//! The gateway from the client's point of view, with a real database. `make test T=gateway` runs these.
+//! The program wf with a real database: the gateway from the client's point of view, commands for a terminal, and task workers for services.
+//! `make test T=gateway` runs these.
 
 #![allow(clippy::unwrap_used, reason = "a test fails where it stands")]
 
@@ -11,6 +12,7 @@ mod definitions_execute;
 mod definitions_lifecycle;
 mod definitions_save;
 mod editors;
+mod elsa;
 mod endpoints;
 mod failover;
 mod forged;
@@ -21,6 +23,7 @@ mod identity;
 mod instances;
 mod instances_actions;
 mod instances_journal;
+mod kills;
 mod memberships;
 mod pages_inbox;
 mod pages_instance;
@@ -32,10 +35,14 @@ mod routes;
 mod routes_pages;
 mod scopes;
 mod secrets;
+#[path = "../../../services/tests/servers/mod.rs"]
+mod servers;
 mod sessions;
 mod sign_on;
 mod starting;
 mod stopping;
 mod studio;
 mod support;
+mod terminal;
 mod tls;
+mod waiting;

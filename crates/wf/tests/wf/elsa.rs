@@ -1,15 +1,6 @@
 //! Workflows as Elsa Studio exports them that send requests and mail: imported, started, and done by `wf work` against
 //! servers on loopback. They end as in Elsa.
 
-#![allow(clippy::unwrap_used, reason = "a test fails where it stands")]
-
-#[allow(dead_code, reason = "the tests of the services need more of it")]
-#[path = "../../services/tests/servers/smtp.rs"]
-mod mail;
-#[allow(dead_code, reason = "the tests of the gateway need more of it")]
-#[path = "serve/support.rs"]
-mod support;
-
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::process::{Child, Command};
@@ -23,8 +14,8 @@ use axum::routing::{get, post};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use mail::{Demands, SmtpServer};
-use support::{PROGRAM, World, free_port, send, wait_until};
+use crate::servers::smtp::{Demands, SmtpServer};
+use crate::support::{PROGRAM, World, free_port, send, wait_until};
 
 /// A request as the service got it.
 #[derive(Clone)]

@@ -36,15 +36,21 @@ const API: &str = "/elsa/";
 /// Paths of WebSockets.
 const HUBS: &str = "/elsa/hubs/";
 
-/// Rejects an unknown `Host`: a page of another name that resolves to this address could read our answers (DNS
-/// rebinding).
+/// Rejects an unknown `Host`, before anything else is examined: a page of another name that resolves to this address
+/// could read our answers (DNS rebinding).
 pub async fn known_host(State(app): State<App>, request: Request, next: Next) -> Result<Response, Failure> {
-    let host = text(request.headers(), HOST.as_str()).or(request.uri().authority().map(|a| a.as_str()));
-    match host {
-        Some(host) if is_known_host(&app, host) => Ok(next.run(request).await),
-        _ => Err(Failure::new(StatusCode::MISDIRECTED_REQUEST, "this host is not known here")
-            .hint("The administrator of the gateway gives its address with --public-url.")),
+    if has_known_host(&app, &request) {
+        return Ok(next.run(request).await);
     }
+    Err(Failure::new(StatusCode::MISDIRECTED_REQUEST, "this host is not known here")
+        .hint("The administrator of the gateway gives its address with --public-url."))
+}
+
+/// Whether every host that a request names is known, in `Host` and in its target (absolute form), and there is one.
+fn has_known_host(app: &Gateway, request: &Request) -> bool {
+    let headers = request.headers().get_all(HOST).iter().map(|host| host.to_str().unwrap_or_default());
+    let mut hosts = headers.chain(request.uri().authority().map(|authority| authority.as_str())).peekable();
+    hosts.peek().is_some() && hosts.all(|host| is_known_host(app, host))
 }
 
 fn is_known_host(app: &Gateway, host: &str) -> bool {
@@ -58,8 +64,8 @@ fn is_known_host(app: &Gateway, host: &str) -> bool {
     port == listen.port().to_string() && (is_local || name.trim_matches(['[', ']']) == listen.ip().to_string())
 }
 
-/// Authenticates by the proxy's header, the key or token in `Authorization`, or the cookie. An unknown key is rejected. A request with
-/// neither is passed on only to pages, before its body is read.
+/// Authenticates by the proxy's header, the key or token in `Authorization`, or the cookie. An unknown key is rejected.
+/// A request with none of them is passed on only to pages, before its body is read.
 pub async fn authenticate(State(app): State<App>, mut request: Request, next: Next) -> Result<Response, Failure> {
     let caller = caller(&app, peer_of(&request), request.headers(), request.uri()).await?;
     if caller.as_ref().is_none_or(Caller::is_ambient) && !is_ours(&app, &request) {

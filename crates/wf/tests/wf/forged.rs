@@ -53,6 +53,18 @@ fn other_hosts_get_no_answer() {
     for first in ["GET /inbox HTTP/1.0", "POST /login HTTP/1.0"] {
         assert_eq!(status(&world, first, ""), "421", "{first}");
     }
+    // A request that names two hosts is for the gateway only if both are known.
+    let (known, evil) = (format!("Host: {address}\r\n"), "Host: evil.example\r\n");
+    let target = |host: &str| format!("GET http://{host}/login HTTP/1.1");
+    assert_eq!(status(&world, &target(address), &known), "200");
+    for (first, headers) in [
+        (target("evil.example"), known.clone()),
+        (target(address), evil.to_owned()),
+        ("GET /login HTTP/1.1".to_owned(), format!("{known}{evil}")),
+        ("GET /login HTTP/1.1".to_owned(), format!("{evil}{known}")),
+    ] {
+        assert_eq!(status(&world, &first, &headers), "421", "{first} {headers}");
+    }
     // A monitoring system need not know the host name, and learns nothing else.
     assert_eq!(status(&world, "GET /readyz HTTP/1.1", "Host: evil.example\r\n"), "200");
 }

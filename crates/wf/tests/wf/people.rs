@@ -93,6 +93,11 @@ fn from_anybody_else_the_header_is_refused() {
         assert_eq!(world.send("POST", "/login", &[headers, &[OURS]].concat(), "").status, 400, "{headers:?}");
     }
     assert_eq!(list(&world, &[("Authorization", &key)]).status, 200);
+    // A request for another host learns nothing of the headers, nor of what the route expects.
+    for (method, path) in [("GET", LIST), ("POST", "/login"), ("DELETE", "/inbox"), ("GET", "/nowhere")] {
+        let refused = world.send(method, path, &[("Host", "evil.example"), ("X-User", "ada@example.com")], "");
+        assert_eq!(refused.status, 421, "{method} {path}: {refused:?}");
+    }
 }
 
 /// Many people have one role; a task for one of them, or for a group, is for no other person with this role.

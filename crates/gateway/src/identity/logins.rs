@@ -25,6 +25,8 @@ const SLOT_WAIT: Duration = Duration::from_secs(5);
 pub struct Logins {
     by_address: DefaultKeyedRateLimiter<IpAddr>,
     by_role: DefaultKeyedRateLimiter<String>,
+    /// Log-ins that come back from the identity provider. Apart from those that begin, so that one log-in counts once.
+    returned: DefaultKeyedRateLimiter<IpAddr>,
     slots: Semaphore,
 }
 
@@ -37,6 +39,7 @@ impl Logins {
         Self {
             by_address: RateLimiter::keyed(quota),
             by_role: RateLimiter::keyed(quota),
+            returned: RateLimiter::keyed(quota),
             slots: Semaphore::new(MAX_CONCURRENT),
         }
     }
@@ -49,6 +52,12 @@ impl Logins {
             return Ok(());
         }
         check(&self.by_role, &role.to_owned())
+    }
+
+    /// Counts a log-in that comes back from the identity provider, or rejects it above the limit: a browser that has
+    /// begun a log-in can come back any number of times, and the provider is asked each time.
+    pub fn admit_return(&self, address: IpAddr) -> Result<(), Failure> {
+        check(&self.returned, &network(address))
     }
 
     /// Waits for a slot to verify a password. The slot is held until the returned permit is dropped.
@@ -120,6 +129,17 @@ mod tests {
         assert_eq!(logins.admit(of("::ffff:10.0.0.1"), "").unwrap_err().status, StatusCode::TOO_MANY_REQUESTS);
         assert_eq!(logins.admit(of("10.0.0.1"), "").unwrap_err().status, StatusCode::TOO_MANY_REQUESTS);
         logins.admit(of("::ffff:10.0.0.2"), "").unwrap();
+    }
+
+    #[test]
+    fn log_ins_that_come_back_are_counted_apart_from_those_that_begin() {
+        let (logins, one, two) = (hourly(), IpAddr::from([127, 0, 0, 1]), IpAddr::from([127, 0, 0, 2]));
+        for _ in 0..20 {
+            logins.admit(one, "").unwrap();
+            logins.admit_return(one).unwrap();
+        }
+        assert_eq!(logins.admit_return(one).unwrap_err().status, StatusCode::TOO_MANY_REQUESTS);
+        logins.admit_return(two).unwrap();
     }
 
     #[tokio::test]

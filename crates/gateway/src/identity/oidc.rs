@@ -23,8 +23,8 @@ use openidconnect::core::{
 use openidconnect::{
     AuthType, AuthorizationCode, ClaimsVerificationError, ClientId, ClientSecret, CsrfToken, DiscoveryError,
     EndSessionUrl, HttpRequest, IssuerUrl, JsonWebTokenType, LogoutRequest, Nonce, PkceCodeChallenge, PkceCodeVerifier,
-    PostLogoutRedirectUrl, ProviderMetadataWithLogout, RedirectUrl, Scope, SignatureVerificationError,
-    TokenResponse as _,
+    PostLogoutRedirectUrl, ProviderMetadataWithLogout, RedirectUrl, RequestTokenError, Scope,
+    SignatureVerificationError, TokenResponse as _,
 };
 use serde_json::{Map, Value};
 use tokio::sync::Mutex;
@@ -162,7 +162,10 @@ impl Provider {
         let response = request.request_async(&|request: HttpRequest| self.transport.clone().send(request)).await;
         let response = response.map_err(|error| {
             tracing::info!(cause = whole(&error), "the identity provider does not redeem a code");
-            Failure::new(StatusCode::UNAUTHORIZED, "the identity provider does not confirm the log-in")
+            match error {
+                RequestTokenError::Request(_) => unreachable_provider(),
+                _ => Failure::new(StatusCode::UNAUTHORIZED, "the identity provider does not confirm the log-in"),
+            }
         })?;
         let token = response.id_token().ok_or_else(|| refused("there is no ID token"))?;
         let nonce = Nonce::new(nonce);
@@ -282,7 +285,7 @@ impl Provider {
     async fn read(&self) -> Result<Arc<Known>, Failure> {
         self.discover().await.map_err(|error| {
             tracing::warn!(cause = whole(&error), "cannot read the metadata of the identity provider");
-            Failure::unavailable("the identity provider cannot be reached")
+            unreachable_provider()
         })
     }
 
@@ -306,6 +309,11 @@ fn auth_type(metadata: &ProviderMetadataWithLogout) -> AuthType {
         true => AuthType::RequestBody,
         false => AuthType::BasicAuth,
     }
+}
+
+/// The failure of a request for which the provider would have to answer.
+fn unreachable_provider() -> Failure {
+    Failure::unavailable("the identity provider cannot be reached")
 }
 
 /// The failure of a request with a token that is not accepted. The client learns no reason.

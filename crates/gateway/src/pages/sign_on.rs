@@ -1,6 +1,6 @@
 //! Log-in at the identity provider: to the provider and back, and log-out there.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use axum::extract::{ConnectInfo, Query, State};
 use axum::http::header::REFRESH;
@@ -72,13 +72,14 @@ struct Brought {
 /// Begins the session of a person whom the provider has sent back. In any case the log-in is over: its cookie is removed.
 async fn finish(
     State(app): State<App>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
     headers: HeaderMap,
     reader: Reader,
     Query(brought): Query<Brought>,
 ) -> Response {
     let attempt = app.cookies.attempt(&headers);
     let next = attempt.as_ref().map_or("/", |attempt| &attempt.next).to_owned();
-    match session(&app, attempt, brought).await {
+    match session(&app, address(&app, peer.ip(), &headers), attempt, brought).await {
         Ok(cookies) => (app.cookies.end_attempt(cookies), Redirect::to(&next)).into_response(),
         Err(problem) => {
             (app.cookies.end_attempt(app.cookies.none()), page(&app, reader, &next, Some(&problem))).into_response()
@@ -86,7 +87,12 @@ async fn finish(
     }
 }
 
-async fn session(app: &Gateway, attempt: Option<LoginAttempt>, brought: Brought) -> Result<PrivateCookieJar, Failure> {
+async fn session(
+    app: &Gateway,
+    address: IpAddr,
+    attempt: Option<LoginAttempt>,
+    brought: Brought,
+) -> Result<PrivateCookieJar, Failure> {
     let provider = provider(app)?;
     let refused = |message: &str| Failure::new(StatusCode::UNAUTHORIZED, message);
     // Without its own cookie, another browser or a page of another site has begun the log-in.
@@ -101,6 +107,8 @@ async fn session(app: &Gateway, attempt: Option<LoginAttempt>, brought: Brought)
         tracing::info!(?error, "the identity provider refuses a log-in");
         return Err(refused("the identity provider has refused the log-in"));
     }
+    // Counted only here: pages of other sites can send browsers to this address, but not with the right state.
+    app.logins.admit_return(address)?;
     let LoginAttempt { nonce, verifier, .. } = attempt;
     let person = provider.finish(&app.options.sign_on, brought.code, nonce, verifier).await?;
     begin_session(app, person).await

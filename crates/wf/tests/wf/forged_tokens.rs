@@ -10,7 +10,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use rcgen::{KeyPair, PKCS_ED25519, PublicKeyData as _, SigningKey as _};
 use serde_json::{Value, json};
 
-use crate::support::{Answer, World};
+use crate::support::{Answer, NEVER, World};
 
 const LIST: &str = "/elsa/api/workflow-definitions";
 const CLIENT: &str = "workflow";
@@ -30,6 +30,8 @@ struct State {
     keys: Vec<Value>,
     /// How often the keys were read.
     reads: usize,
+    /// How often a code was redeemed.
+    redeemed: usize,
 }
 
 impl Forger {
@@ -132,20 +134,26 @@ fn respond(mut stream: TcpStream, issuer: &str, state: &Mutex<State>) -> std::io
             state.reads += 1;
             json!({ "keys": state.keys })
         }
-        _ => json!({ "access_token": "opaque", "token_type": "Bearer", "expires_in": 600, "id_token": state.id_token }),
+        _ => {
+            state.redeemed += 1;
+            json!({ "access_token": "opaque", "token_type": "Bearer", "expires_in": 600, "id_token": state.id_token })
+        }
     };
     let body = body.to_string();
     let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n";
     write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len())
 }
 
-/// Begins a log-in, and returns the cookie, the state, and the nonce.
-fn begin(world: &World) -> (String, String, String) {
-    // Each from another address: one address may begin twenty log-ins a minute.
+/// Another address each time: one address may log in twenty times a minute.
+fn new_address() -> String {
     static ADDRESSES: AtomicU16 = AtomicU16::new(0);
     let number = ADDRESSES.fetch_add(1, Ordering::Relaxed);
-    let address = format!("10.0.{}.{}", number >> 8, number & 0xff);
-    let begun = world.send("GET", "/login/oidc", &[("X-Forwarded-For", &address)], "");
+    format!("10.0.{}.{}", number >> 8, number & 0xff)
+}
+
+/// Begins a log-in, and returns the cookie, the state, and the nonce.
+fn begin(world: &World) -> (String, String, String) {
+    let begun = world.send("GET", "/login/oidc", &[("X-Forwarded-For", &new_address())], "");
     let cookie = begun.headers["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned();
     let url = begun.headers["location"].to_str().unwrap();
     let query = url.split_once('?').unwrap().1;
@@ -158,7 +166,12 @@ fn begin(world: &World) -> (String, String, String) {
 /// Comes back from the provider, whose code is worth this ID token.
 fn come_back(forger: &Forger, world: &World, (cookie, state): (&str, &str), id_token: &str) -> Answer {
     forger.state.lock().unwrap().id_token = id_token.to_owned();
-    world.send("GET", &format!("/login/oidc/callback?code=x&state={state}"), &[("Cookie", cookie)], "")
+    come_back_from(&new_address(), world, (cookie, state))
+}
+
+fn come_back_from(address: &str, world: &World, (cookie, state): (&str, &str)) -> Answer {
+    let path = format!("/login/oidc/callback?code=x&state={state}");
+    world.send("GET", &path, &[("Cookie", cookie), ("X-Forwarded-For", address)], "")
 }
 
 #[test]
@@ -250,6 +263,35 @@ fn an_id_token_is_of_one_session_and_is_not_replayed() {
     // Neither is the cookie of a log-in a session, nor the other way round.
     let as_session = format!("workflow={}", cookie.split_once('=').unwrap().1);
     assert_eq!(world.send("GET", LIST, &[("Cookie", &as_session)], "").status, 401);
+}
+
+/// A browser that comes back again and again does not let the gateway ask the provider as often.
+#[test]
+fn log_ins_that_come_back_are_bounded() {
+    let forger = Forger::start();
+    let world = forger.world();
+    let (cookie, state, _) = begin(&world);
+    let begun = std::time::Instant::now();
+    let mut admitted = 0;
+    let refused = loop {
+        let answer = come_back_from("192.0.2.1", &world, (&cookie, &state));
+        if answer.status != 401 {
+            break answer;
+        }
+        admitted += 1;
+        assert!(begun.elapsed() < NEVER, "{admitted} were let in");
+    };
+    // One more every three seconds.
+    let most = 21 + begun.elapsed().as_secs() / 3;
+    assert!((20..=most).contains(&admitted), "{admitted} of {most}");
+    assert!(refused.status == 429 && refused.text.contains("too many log-ins"), "{refused:?}");
+    assert!(refused.headers.contains_key("retry-after"), "{refused:?}");
+    assert_eq!(u64::try_from(forger.state.lock().unwrap().redeemed).unwrap(), admitted);
+    // Another address has its own log-ins. What would not get as far as the provider counts for nobody.
+    assert_eq!(come_back_from("192.0.2.2", &world, (&cookie, &state)).status, 401);
+    for _ in 0..30 {
+        assert_eq!(come_back_from("192.0.2.3", &world, (&cookie, "other")).status, 401);
+    }
 }
 
 #[test]

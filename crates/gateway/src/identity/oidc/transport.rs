@@ -8,15 +8,24 @@ use std::time::Duration;
 use openidconnect::{HttpRequest, HttpResponse};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
+use tokio::sync::Semaphore;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
 /// Time limit of a request, and maximum size of a response in bytes.
 const MAX_TIME: Duration = Duration::from_secs(10);
 const MAX_BYTES: u64 = 1 << 20;
+/// Requests sent concurrently: each needs a thread, and a provider that does not answer holds it for the whole time.
+const MAX_CONCURRENT: usize = 16;
+/// How long a request waits until it is one of these.
+const SLOT_WAIT: Duration = Duration::from_secs(5);
 
-/// An HTTP client that trusts these authorities, or else those of the system. It follows no redirects.
+/// An HTTP client that trusts these authorities, or else those of the system. It follows no redirects. Its clones
+/// share the limit of concurrent requests.
 #[derive(Clone)]
-pub struct Transport(ureq::Agent);
+pub struct Transport {
+    agent: ureq::Agent,
+    slots: Arc<Semaphore>,
+}
 
 impl Transport {
     pub fn new(ca: Option<&Path>) -> Result<Self, String> {
@@ -35,13 +44,18 @@ impl Transport {
             .http_status_as_error(false)
             .max_redirects(0)
             .build();
-        Ok(Self(agent.into()))
+        Ok(Self { agent: agent.into(), slots: Arc::new(Semaphore::new(MAX_CONCURRENT)) })
     }
 
     /// Sends a request, whatever the status of its response.
     pub async fn send(self, request: HttpRequest) -> io::Result<HttpResponse> {
+        let slot = tokio::time::timeout(SLOT_WAIT, self.slots.acquire_owned()).await;
+        let slot = slot.map_err(|_| io::Error::other("too many requests to the identity provider at once"))?;
+        let slot = slot.map_err(io::Error::other)?;
         let sent = tokio::task::spawn_blocking(move || {
-            let mut response = self.0.run(request).map_err(io::Error::other)?;
+            // The slot is held until the request has ended, also if nobody waits for its response any more.
+            let _slot = slot;
+            let mut response = self.agent.run(request).map_err(io::Error::other)?;
             let body = response.body_mut().with_config().limit(MAX_BYTES).read_to_vec().map_err(io::Error::other)?;
             Ok(response.map(|_| body))
         });
@@ -54,4 +68,26 @@ fn read_certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, String
     let found = CertificateDer::pem_file_iter(path).map_err(|error| unreadable(&error))?;
     let found: Vec<_> = found.collect::<Result<_, _>>().map_err(|error| unreadable(&error))?;
     if found.is_empty() { Err(format!("{} has no certificate (PEM)", path.display())) } else { Ok(found) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request() -> HttpRequest {
+        axum::http::Request::get("http://127.0.0.1:0/").body(Vec::new()).unwrap()
+    }
+
+    #[tokio::test]
+    async fn requests_to_the_provider_are_sent_in_turn() {
+        let transport = Transport::new(None).unwrap();
+        let all = u32::try_from(MAX_CONCURRENT).unwrap();
+        let held = Arc::clone(&transport.slots).acquire_many_owned(all).await.unwrap();
+        let waiting = transport.clone().send(request());
+        assert!(tokio::time::timeout(Duration::from_millis(100), waiting).await.is_err());
+        drop(held);
+        // Nothing listens there.
+        transport.clone().send(request()).await.unwrap_err();
+        assert_eq!(transport.slots.available_permits(), MAX_CONCURRENT);
+    }
 }

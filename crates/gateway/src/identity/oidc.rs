@@ -4,35 +4,33 @@
 //! token (signature, `alg`, `iss`, `aud`, `exp`, `nonce`). Here are the checks that it leaves to applications.
 
 mod examination;
+mod metadata;
 mod transport;
 
 use std::fmt;
-use std::io;
 use std::str::FromStr as _;
-use std::sync::{Arc, PoisonError, RwLock};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
 
 use axum::http::StatusCode;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use openidconnect::core::{
     CoreAuthenticationFlow, CoreClient, CoreClientAuthMethod, CoreIdToken, CoreIdTokenVerifier,
     CoreJwsSigningAlgorithm as Algorithm,
 };
 use openidconnect::{
-    AuthType, AuthorizationCode, ClaimsVerificationError, ClientId, ClientSecret, CsrfToken, DiscoveryError,
-    EndSessionUrl, HttpRequest, IssuerUrl, JsonWebTokenType, LogoutRequest, Nonce, PkceCodeChallenge, PkceCodeVerifier,
+    AuthType, AuthorizationCode, ClaimsVerificationError, ClientId, ClientSecret, CsrfToken, EndSessionUrl,
+    HttpRequest, IssuerUrl, JsonWebTokenType, LogoutRequest, Nonce, PkceCodeChallenge, PkceCodeVerifier,
     PostLogoutRedirectUrl, ProviderMetadataWithLogout, RedirectUrl, RequestTokenError, Scope,
     SignatureVerificationError, TokenResponse as _,
 };
 use serde_json::{Map, Value};
-use tokio::sync::Mutex;
 
 use super::people::Person;
 use crate::config::{SignOnOptions, texts};
 use crate::failure::Failure;
 pub use examination::ProviderExamination;
+use metadata::{Known, MetadataCache};
 use transport::Transport;
 
 /// The path to which the provider sends people back.
@@ -53,15 +51,10 @@ const ALGORITHMS: [Algorithm; 10] = [
 ];
 /// Values of `typ` in the header of an access token.
 const ACCESS_TOKEN_TYPES: [&str; 2] = ["jwt", "at+jwt"];
-/// How long the provider's metadata and keys are used before they are read again.
-const FRESH: Duration = Duration::from_secs(3600);
-/// A token signed with an unknown key causes the keys to be read again, at most three times in a row, and then this
-/// often. Anybody can send such tokens.
-const REFRESH_INTERVAL: Duration = Duration::from_secs(10);
 /// How far the clock of a client of the provider may be ahead, in seconds.
 const MAX_SKEW: i64 = 60;
 
-/// An identity provider, whose metadata and keys are read when they are first needed.
+/// An identity provider.
 pub struct Provider {
     issuer: IssuerUrl,
     client: ClientId,
@@ -71,16 +64,7 @@ pub struct Provider {
     after_logout: PostLogoutRedirectUrl,
     scopes: Vec<Scope>,
     transport: Transport,
-    known: RwLock<Option<Arc<Known>>>,
-    /// Held while the metadata is read, so that requests do not read it at the same time.
-    reading: Mutex<()>,
-    refreshes: DefaultDirectRateLimiter,
-}
-
-/// What the provider says about itself.
-struct Known {
-    metadata: ProviderMetadataWithLogout,
-    since: Instant,
+    metadata: Arc<MetadataCache>,
 }
 
 /// A log-in that has begun: what the browser keeps until it returns from the provider.
@@ -105,20 +89,18 @@ impl Provider {
             }
             None => None,
         };
+        let issuer = IssuerUrl::new(issuer.clone()).map_err(|error| no_url(&error))?;
+        let transport = Transport::new(options.oidc_ca.as_deref())?;
         Ok(Some(Self {
-            issuer: IssuerUrl::new(issuer.clone()).map_err(|error| no_url(&error))?,
+            metadata: MetadataCache::new(issuer.clone(), transport.clone()),
+            issuer,
             client: ClientId::new(client.clone()),
             secret,
             audience: options.oidc_audience.clone().map(ClientId::new),
             redirect: RedirectUrl::new(format!("{origin}{CALLBACK}")).map_err(|error| no_url(&error))?,
             after_logout: PostLogoutRedirectUrl::new(format!("{origin}/login")).map_err(|error| no_url(&error))?,
             scopes: options.oidc_scopes.iter().cloned().map(Scope::new).collect(),
-            transport: Transport::new(options.oidc_ca.as_deref())?,
-            known: RwLock::default(),
-            reading: Mutex::default(),
-            refreshes: RateLimiter::direct(
-                Quota::with_period(REFRESH_INTERVAL).unwrap_or(Quota::per_minute(BURST)).allow_burst(BURST),
-            ),
+            transport,
         }))
     }
 
@@ -129,7 +111,7 @@ impl Provider {
 
     /// Begins a log-in.
     pub async fn begin(&self) -> Result<Begun, Failure> {
-        let known = self.known().await?;
+        let known = self.metadata.get().await?;
         let (challenge, verifier) = PkceCodeChallenge::new_random_sha256();
         let client = CoreClient::from_provider_metadata(known.metadata.clone(), self.client.clone(), None)
             .set_redirect_uri(self.redirect.clone());
@@ -152,7 +134,7 @@ impl Provider {
         nonce: String,
         verifier: String,
     ) -> Result<Person, Failure> {
-        let known = self.known().await?;
+        let known = self.metadata.get().await?;
         let client =
             CoreClient::from_provider_metadata(known.metadata.clone(), self.client.clone(), self.secret.clone())
                 .set_redirect_uri(self.redirect.clone())
@@ -217,9 +199,9 @@ impl Provider {
         self.audience.as_ref().is_some_and(is_ours)
     }
 
-    /// The address at the provider that ends the session there, if the provider has one.
+    /// The address at the provider that ends the session there, if the provider has one and it is found out in time.
     pub async fn log_out(&self) -> Option<String> {
-        let known = self.known().await.ok()?;
+        let known = self.metadata.get_in_time().await?;
         let end: EndSessionUrl = known.metadata.additional_metadata().end_session_endpoint.clone()?;
         let request = LogoutRequest::from(end).set_client_id(self.client.clone());
         Some(request.set_post_logout_redirect_uri(self.after_logout.clone()).http_get_url().to_string())
@@ -241,65 +223,17 @@ impl Provider {
         check: impl Fn(&CoreIdToken, &Known) -> Result<(), ClaimsVerificationError>,
     ) -> Result<Map<String, Value>, Failure> {
         use ClaimsVerificationError::SignatureVerification;
-        let known = self.known().await?;
+        let known = self.metadata.get().await?;
         let mut checked = check(token, &known);
         if let Err(SignatureVerification(SignatureVerificationError::NoMatchingKey)) = checked
-            && let Some(newer) = self.refreshed(&known).await
+            && let Some(newer) = self.metadata.refreshed(&known).await
         {
             checked = check(token, &newer);
         }
         checked.map_err(|error| refused(&whole(&error)))?;
         payload(&token.to_string()).ok_or_else(|| refused("its claims are no JSON object"))
     }
-
-    /// The provider's metadata. If it cannot be read again, the one that was read before stays in use.
-    async fn known(&self) -> Result<Arc<Known>, Failure> {
-        let stored = self.stored();
-        match stored.filter(|known| known.since.elapsed() < FRESH) {
-            Some(known) => Ok(known),
-            None => {
-                let _reading = self.reading.lock().await;
-                match self.stored() {
-                    Some(known) if known.since.elapsed() < FRESH => Ok(known),
-                    old => self.read().await.or_else(|failure| old.ok_or(failure)),
-                }
-            }
-        }
-    }
-
-    /// The metadata with the present keys, unless it was read again too often. `seen` are those that lack a key.
-    async fn refreshed(&self, seen: &Arc<Known>) -> Option<Arc<Known>> {
-        let _reading = self.reading.lock().await;
-        let stored = self.stored().filter(|known| !Arc::ptr_eq(known, seen));
-        if stored.is_some() {
-            return stored;
-        }
-        self.refreshes.check().ok()?;
-        self.read().await.ok()
-    }
-
-    fn stored(&self) -> Option<Arc<Known>> {
-        self.known.read().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    async fn read(&self) -> Result<Arc<Known>, Failure> {
-        self.discover().await.map_err(|error| {
-            tracing::warn!(cause = whole(&error), "cannot read the metadata of the identity provider");
-            unreachable_provider()
-        })
-    }
-
-    /// Reads metadata and keys. The issuer in the metadata must be the one of the options.
-    async fn discover(&self) -> Result<Arc<Known>, DiscoveryError<io::Error>> {
-        let send = |request: HttpRequest| self.transport.clone().send(request);
-        let metadata = ProviderMetadataWithLogout::discover_async(self.issuer.clone(), &send).await?;
-        let known = Arc::new(Known { metadata, since: Instant::now() });
-        *self.known.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&known));
-        Ok(known)
-    }
 }
-
-const BURST: std::num::NonZeroU32 = std::num::NonZeroU32::new(3).expect("not zero");
 
 /// How the gateway authenticates itself at the provider: as the specification says, unless only the other way is known.
 fn auth_type(metadata: &ProviderMetadataWithLogout) -> AuthType {

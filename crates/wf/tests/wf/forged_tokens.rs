@@ -10,7 +10,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use rcgen::{KeyPair, PKCS_ED25519, PublicKeyData as _, SigningKey as _};
 use serde_json::{Value, json};
 
-use crate::support::{Answer, NEVER, World};
+use crate::support::{Answer, NEVER, PROGRAM, World, send};
 
 const LIST: &str = "/elsa/api/workflow-definitions";
 const CLIENT: &str = "workflow";
@@ -32,6 +32,13 @@ struct State {
     reads: usize,
     /// How often a code was redeemed.
     redeemed: usize,
+    /// Whether it closes connections instead of answering, or keeps them open.
+    is_down: bool,
+    is_silent: bool,
+    /// How often it did so.
+    unanswered: usize,
+    /// The connections that it keeps open.
+    open: Vec<TcpStream>,
 }
 
 impl Forger {
@@ -51,7 +58,12 @@ impl Forger {
     }
 
     fn world(&self) -> World {
-        World::with(&[
+        World::with(&self.options())
+    }
+
+    /// The options of a gateway that trusts it.
+    fn options(&self) -> [&str; 9] {
+        [
             "--behind-proxy",
             "--oidc-issuer",
             &self.issuer,
@@ -61,7 +73,7 @@ impl Forger {
             API,
             "--person-role",
             "groups=finance=clerks",
-        ])
+        ]
     }
 
     /// The claims of an ID token, or of an access token, that is accepted.
@@ -124,6 +136,13 @@ fn respond(mut stream: TcpStream, issuer: &str, state: &Mutex<State>) -> std::io
     }
     reader.take(length).read_to_end(&mut Vec::new())?;
     let mut state = state.lock().unwrap();
+    if state.is_down || state.is_silent {
+        state.unanswered += 1;
+        if state.is_silent {
+            state.open.push(stream);
+        }
+        return Ok(());
+    }
     let body = match path.as_str() {
         "/.well-known/openid-configuration" => json!({
             "issuer": issuer, "authorization_endpoint": format!("{issuer}/auth"), "token_endpoint": format!("{issuer}/token"),
@@ -340,6 +359,57 @@ fn an_access_token_counts_only_if_everything_in_it_is_right() {
     assert_eq!(world.send("GET", LIST, &[("Authorization", &as_key)], "").status, 401);
     let log = world.into_log();
     assert!(!log.contains(&part(&claims)), "{log}");
+}
+
+/// A provider that cannot be reached is asked once a minute, whoever needs it.
+#[test]
+fn a_provider_that_has_failed_is_not_asked_at_once_again() {
+    let forger = Forger::start();
+    let world = forger.world();
+    forger.state.lock().unwrap().is_down = true;
+    let token = forger.signed(&with(&forger.header(), "typ", json!("at+jwt")), &forger.claims(API));
+    let bearer = format!("Bearer {token}");
+    let begun = std::time::Instant::now();
+    for _ in 0..10 {
+        let refused = world.send("GET", LIST, &[("Authorization", &bearer)], "");
+        assert_eq!(refused.errors(503), ["the identity provider cannot be reached"]);
+        let log_in = world.send("GET", "/login/oidc", &[("X-Forwarded-For", &new_address())], "");
+        let wait: u64 = log_in.headers["retry-after"].to_str().unwrap().parse().unwrap();
+        assert!(log_in.status == 503 && (1..=60).contains(&wait), "{log_in:?}");
+    }
+    let most = 1 + usize::try_from(begun.elapsed().as_secs() / 60).unwrap();
+    let asked = forger.state.lock().unwrap().unanswered;
+    assert!((1..=most).contains(&asked), "{asked} of {most}");
+}
+
+/// A gateway that has started again knows nothing of the provider, and people can log out nevertheless.
+#[test]
+fn a_log_out_does_not_wait_for_a_provider_that_does_not_answer() {
+    let forger = Forger::start();
+    let keys = std::env::temp_dir().join(format!("workflow-cookie-keys-{}", uuid::Uuid::now_v7()));
+    let line = std::process::Command::new(PROGRAM).arg("cookie-key").output().unwrap();
+    std::fs::write(&keys, line.stdout).unwrap();
+    let options = [&forger.options()[..], &["--cookie-keys", keys.to_str().unwrap()]].concat();
+    let world = World::with(&options);
+    let (cookie, state, nonce) = begin(&world);
+    let token = forger.signed(&forger.header(), &with(&forger.claims(CLIENT), "nonce", json!(nonce)));
+    let logged_in = come_back(&forger, &world, (&cookie, &state), &token);
+    let mut set = logged_in.headers.get_all("set-cookie").iter().map(|set| set.to_str().unwrap());
+    let session = set.find(|set| set.starts_with("workflow=")).unwrap().split(';').next().unwrap();
+
+    let again = world.another_with(&options);
+    std::fs::remove_file(keys).unwrap();
+    forger.state.lock().unwrap().is_silent = true;
+    let headers = [("Cookie", session), ("Sec-Fetch-Site", "same-origin")];
+    let begun = std::time::Instant::now();
+    let out = send("POST", &format!("{}/logout", again.url), &headers, "");
+    assert_eq!((out.status, out.headers["location"].to_str().unwrap()), (303, "/login"), "{out:?}");
+    assert!(out.headers["set-cookie"].to_str().unwrap().contains("Max-Age=0"), "{out:?}");
+    // The gateway still waits for the provider, as it does for ten seconds.
+    let open = std::mem::take(&mut forger.state.lock().unwrap().open);
+    open[0].set_nonblocking(true).unwrap();
+    let waits = open[0].peek(&mut [0]).map_err(|error| error.kind());
+    assert!(waits == Err(std::io::ErrorKind::WouldBlock) || begun.elapsed().as_secs() >= 10, "{waits:?}");
 }
 
 /// A token with an unknown key causes the keys to be read again, but not as often as anybody wants.

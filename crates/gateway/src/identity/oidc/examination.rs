@@ -5,7 +5,8 @@ use axum::http::{HeaderMap, Request};
 use chrono::{DateTime, TimeDelta, Utc};
 use openidconnect::HttpResponse;
 
-use super::{Known, Provider, whole};
+use super::metadata::Known;
+use super::{Provider, whole};
 
 /// The set-up of an identity provider, as far as requests show it.
 pub struct ProviderExamination {
@@ -27,7 +28,7 @@ impl Provider {
     pub async fn examine(&self) -> Result<ProviderExamination, String> {
         let address = format!("{}/.well-known/openid-configuration", self.issuer.trim_end_matches('/'));
         let clock = self.get(&address).await.ok().and_then(|response| ahead(response.headers()));
-        let Known { metadata, .. } = &*self.discover().await.map_err(|error| whole(&error))?;
+        let Known { metadata, .. } = &*self.metadata.discover().await.map_err(|error| whole(&error))?;
         Ok(ProviderExamination {
             redirect_uri: self.redirect.to_string(),
             clock,

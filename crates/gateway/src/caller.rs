@@ -46,8 +46,9 @@ pub enum Proof {
     Password(String),
     /// An API key, identified by its digest.
     Key(String),
-    /// A log-in at the identity provider: the person, the groups, and the rule that gave the role.
-    Person { name: String, groups: Vec<String>, rule: String },
+    /// A log-in at the identity provider: the person, the groups, the rule that gave the role, and the fingerprint of
+    /// the provider.
+    Person { name: String, groups: Vec<String>, rule: String, provider: String },
 }
 
 impl Caller {

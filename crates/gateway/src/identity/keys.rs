@@ -148,7 +148,7 @@ fn read(path: &Path) -> Result<KeyFile, String> {
     toml::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// The identifier of a key in the file.
+/// The identifier of a key in the file: its SHA-256 in hexadecimal.
 pub fn digest(key: &str) -> String {
     Sha256::digest(key.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }

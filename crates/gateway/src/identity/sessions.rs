@@ -1,13 +1,15 @@
-//! Session validity: a session ends when the password, API key or rule that started it is changed or removed.
+//! Session validity: a session ends when the password, API key or rule that started it is changed or removed, or when
+//! people log in at another identity provider.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use serde_json::json;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
-use super::keys::ApiKeys;
+use super::keys::{ApiKeys, digest};
 use super::password;
 use crate::caller::{Caller, Proof};
 use crate::config::SignOnOptions;
@@ -20,6 +22,13 @@ const FRESH: Duration = Duration::from_secs(10);
 const MAX_SALTS: usize = 10_000;
 /// Salts requested concurrently: each needs a database connection of its own.
 const MAX_CONCURRENT: usize = 4;
+
+/// A fingerprint of the options on which the names and groups of people at the identity provider depend. With another
+/// one, a session might be that of somebody else with the same name.
+pub fn provider_fingerprint(options: &SignOnOptions) -> String {
+    let SignOnOptions { oidc_issuer, oidc_client_id, oidc_person_claim, oidc_groups_claim, .. } = options;
+    digest(&json!([oidc_issuer, oidc_client_id, oidc_person_claim, oidc_groups_claim]).to_string())
+}
 
 /// The salts of the stored passwords by role, each with the time it was read.
 pub struct Sessions {
@@ -43,7 +52,9 @@ impl Sessions {
         Ok(match caller.session.as_ref().map(|session| &session.proof) {
             None => true,
             Some(Proof::Key(digest)) => keys.owner(digest).is_some_and(|owner| owner.role == caller.login),
-            Some(Proof::Person { rule, .. }) => sign_on.has_rule(rule, &caller.login),
+            Some(Proof::Person { rule, provider, .. }) => {
+                sign_on.has_rule(rule, &caller.login) && *provider == provider_fingerprint(sign_on)
+            }
             Some(Proof::Password(salt)) => self.salt(database, &caller.login).await?.as_ref() == Some(salt),
         })
     }

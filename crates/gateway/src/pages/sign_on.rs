@@ -20,6 +20,7 @@ use crate::guard::address;
 use crate::identity::cookies::LoginAttempt;
 use crate::identity::oidc::{Begun, CALLBACK, Provider};
 use crate::identity::people::Person;
+use crate::identity::sessions::provider_fingerprint;
 use crate::routing::Routes;
 
 /// The path at which a log-in begins.
@@ -118,7 +119,8 @@ async fn session(
 async fn begin_session(app: &Gateway, person: Person) -> Result<PrivateCookieJar, Failure> {
     let Person { name, groups, rule } = person;
     let oid = oid(app, &rule.role).await?;
-    let proof = Proof::Person { name, groups, rule: rule.to_string() };
+    let provider = provider_fingerprint(&app.options.sign_on);
+    let proof = Proof::Person { name, groups, rule: rule.to_string(), provider };
     let session = Session { login_oid: oid, role_oid: oid, ends: app.cookies.end_of_session(), proof };
     Ok(app.cookies.seal(&rule.role, &rule.role, session))
 }

@@ -302,9 +302,10 @@ fn programs_send_access_tokens_for_the_gateway() {
     assert_eq!(site.logged_in("ada").get(LIST).status, 200);
 }
 
-/// A session has the role of a rule. It ends when the list no longer has the rule.
+/// A session has the role of a rule. It ends when the list no longer has the rule, and when another provider or another
+/// claim says who people are.
 #[test]
-fn a_session_ends_with_the_rule_that_gave_the_role() {
+fn a_session_ends_with_the_rule_and_the_provider_that_gave_the_role() {
     let provider = Provider::start();
     let world = World::new();
     let secret = world.folder().join("secret");
@@ -312,11 +313,14 @@ fn a_session_ends_with_the_rule_that_gave_the_role() {
     let keys = world.folder().join("cookie-keys");
     let line = Command::new(crate::support::PROGRAM).arg("cookie-key").output().unwrap();
     std::fs::write(&keys, line.stdout).unwrap();
+    let with = |issuer: &str, more: &[&str]| {
+        let client = ["--oidc-issuer", issuer, "--oidc-client-id", "workflow"];
+        let files = ["--oidc-client-secret-file", secret.to_str().unwrap(), "--cookie-keys", keys.to_str().unwrap()];
+        world.another_with(&[&client[..], &files, more].concat())
+    };
     let with_rules = |rules: &[&str]| {
         let rules: Vec<&str> = rules.iter().flat_map(|rule| ["--person-role", rule]).collect();
-        let client = ["--oidc-issuer", &provider.issuer, "--oidc-client-id", "workflow"];
-        let files = ["--oidc-client-secret-file", secret.to_str().unwrap(), "--cookie-keys", keys.to_str().unwrap()];
-        world.another_with(&[&client[..], &files, &rules].concat())
+        with(&provider.issuer, &rules)
     };
     let first = with_rules(&["groups=finance=clerks"]);
     provider.control(&format!("gateway={}", first.url));
@@ -328,6 +332,10 @@ fn a_session_ends_with_the_rule_that_gave_the_role() {
     assert_eq!(status(&with_rules(&["groups=board=ben", "groups=finance=clerks"]).url), 200);
     assert_eq!(status(&with_rules(&["groups=finance=ben"]).url), 401);
     assert_eq!(status(&with_rules(&["groups=board=clerks"]).url), 401);
+    let rule = ["--person-role", "groups=finance=clerks"];
+    assert_eq!(status(&with("http://localhost:1", &rule).url), 401);
+    let by_email = [&rule[..], &["--oidc-person-claim", "email"]].concat();
+    assert_eq!(status(&with(&provider.issuer, &by_email).url), 401);
 }
 
 /// `wf doctor serve` sees the provider as a log-in does.

@@ -49,8 +49,13 @@ const ALGORITHMS: [Algorithm; 10] = [
     Algorithm::EcdsaP521Sha512,
     Algorithm::EdDsa,
 ];
-/// Values of `typ` in the header of an access token.
+/// Values of `typ` in the header of an access token: that of any token, and that of access tokens alone (RFC 9068).
 const ACCESS_TOKEN_TYPES: [&str; 2] = ["jwt", "at+jwt"];
+/// Claims of access tokens that ID tokens do not have: who has requested the token, by RFC 9068, Okta and Entra ID, and
+/// what the token permits. `azp` is not among them: tokens of both kinds have it.
+const CLAIMS_OF_ACCESS_TOKENS: [&str; 6] = ["client_id", "cid", "appid", "azpacr", "scope", "scp"];
+/// Claims of ID tokens that access tokens do not have.
+const CLAIMS_OF_ID_TOKENS: [&str; 3] = ["nonce", "at_hash", "c_hash"];
 /// How far the clock of a client of the provider may be ahead, in seconds.
 const MAX_SKEW: i64 = 60;
 
@@ -166,10 +171,10 @@ impl Provider {
     /// The person, or the program, in an access token.
     pub async fn bearer(&self, options: &SignOnOptions, token: &str) -> Result<Person, Failure> {
         let audience = self.audience.as_ref().ok_or_else(|| refused("no audience is configured"))?;
-        let token = CoreIdToken::from_str(token).map_err(|error| refused(&error.to_string()))?;
+        let parsed = CoreIdToken::from_str(token).map_err(|error| refused(&error.to_string()))?;
         let types = ACCESS_TOKEN_TYPES.map(|kind| JsonWebTokenType::new(kind.to_owned()).normalize());
         let types: Vec<_> = types.into_iter().flatten().collect();
-        let claims = self.verified(&token, |token, known| {
+        let claims = self.verified(&parsed, |token, known| {
             let verifier = self.verifier(audience, known).set_allowed_jose_types(types.clone());
             // Access tokens are often for several audiences, and have no nonce.
             let verifier = verifier.set_other_audience_verifier_fn(|_| true);
@@ -180,9 +185,8 @@ impl Provider {
             Ok(())
         });
         let claims = claims.await?;
-        let is_id_token = claims.contains_key("at_hash") || texts(&claims, "typ").any(|kind| kind == "ID");
-        if is_id_token {
-            return Err(refused("an ID token is no access token"));
+        if !is_access_token(token, &claims) {
+            return Err(refused("it is no access token, or does not say that it is one"));
         }
         let begins = claims.get("nbf").and_then(Value::as_i64);
         if begins.is_some_and(|begins| begins > chrono::Utc::now().timestamp() + MAX_SKEW) {
@@ -256,9 +260,29 @@ fn refused(reason: &str) -> Failure {
     Failure::new(StatusCode::UNAUTHORIZED, "the token is not valid, or has expired")
 }
 
+/// Whether a token is an access token and cannot be an ID token. The provider issues ID tokens for its clients, so one
+/// of them has the right audience if that is also the id of a client.
+fn is_access_token(token: &str, claims: &Map<String, Value>) -> bool {
+    let has_any = |names: &[&str]| names.iter().any(|name| claims.contains_key(*name));
+    // The claims in which Keycloak and Cognito say what a token is for.
+    let uses: Vec<&str> = texts(claims, "typ").chain(texts(claims, "token_use")).collect();
+    if has_any(&CLAIMS_OF_ID_TOKENS) || uses.iter().any(|used| used.eq_ignore_ascii_case("id")) {
+        return false;
+    }
+    let header = part(token, 0).unwrap_or_default();
+    let types = texts(&header, "typ").filter_map(|kind| JsonWebTokenType::new(kind.to_owned()).normalize().ok());
+    let is_typed = types.into_iter().any(|kind| kind.as_str() == "application/at+jwt");
+    is_typed || has_any(&CLAIMS_OF_ACCESS_TOKENS) || uses.iter().any(|used| ["Bearer", "access"].contains(used))
+}
+
 /// All claims of a token, whose signature is not looked at here.
 fn payload(token: &str) -> Option<Map<String, Value>> {
-    let part = token.split('.').nth(1)?;
+    part(token, 1)
+}
+
+/// A part of a token that is a JSON object.
+fn part(token: &str, number: usize) -> Option<Map<String, Value>> {
+    let part = token.split('.').nth(number)?;
     serde_json::from_slice(&URL_SAFE_NO_PAD.decode(part).ok()?).ok()
 }
 
@@ -281,6 +305,42 @@ mod tests {
     struct Program {
         #[command(flatten)]
         options: SignOnOptions,
+    }
+
+    #[test]
+    fn a_token_that_may_be_an_id_token_is_no_access_token() {
+        let is_one = |header: Value, claims: Value| {
+            let token = [&header, &claims].map(|part| URL_SAFE_NO_PAD.encode(part.to_string())).join(".");
+            is_access_token(&token, claims.as_object().unwrap())
+        };
+        let (plain, typed) = (json!({"typ": "JWT"}), json!({"typ": "at+jwt"}));
+        for header in [typed.clone(), json!({"typ": "AT+JWT"}), json!({"typ": "application/at+jwt"})] {
+            assert!(is_one(header.clone(), json!({"sub": "1"})), "{header}");
+        }
+        // As Keycloak, Okta, Entra ID, Auth0 and others issue them, without the type of RFC 9068.
+        for claims in [
+            json!({"typ": "Bearer", "azp": "robot"}),
+            json!({"cid": "robot", "scp": ["read"]}),
+            json!({"azp": "robot", "azpacr": "1"}),
+            json!({"appid": "robot"}),
+            json!({"azp": "robot", "scope": "read"}),
+            json!({"client_id": "robot"}),
+            json!({"token_use": "access"}),
+        ] {
+            assert!(is_one(plain.clone(), claims.clone()) && is_one(json!({}), claims.clone()), "{claims}");
+        }
+        for claims in [json!({"sub": "1"}), json!({"azp": "robot", "auth_time": 1, "sid": "1"})] {
+            assert!(!is_one(plain.clone(), claims.clone()) && !is_one(json!({}), claims.clone()), "{claims}");
+        }
+        for claims in [
+            json!({"scope": "openid", "nonce": "1"}),
+            json!({"client_id": "robot", "at_hash": "1"}),
+            json!({"scp": ["x"], "c_hash": "1"}),
+            json!({"typ": "ID", "scope": "openid"}),
+            json!({"token_use": "id", "client_id": "robot"}),
+        ] {
+            assert!(!is_one(plain.clone(), claims.clone()) && !is_one(typed.clone(), claims.clone()), "{claims}");
+        }
     }
 
     #[test]

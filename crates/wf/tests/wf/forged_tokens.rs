@@ -320,7 +320,10 @@ fn an_access_token_counts_only_if_everything_in_it_is_right() {
     let list = |token: &str| world.send("GET", LIST, &[("Authorization", &format!("Bearer {token}"))], "");
     let (header, claims) = (with(&forger.header(), "typ", json!("at+jwt")), forger.claims(API));
     assert_eq!(list(&forger.signed(&header, &claims)).status, 200);
-    assert_eq!(list(&forger.signed(&forger.header(), &with(&claims, "azp", json!("robot")))).status, 200);
+    // Without the type in the header, a claim must say that it is one.
+    for (name, value) in [("client_id", json!("robot")), ("scope", json!("read")), ("typ", json!("Bearer"))] {
+        assert_eq!(list(&forger.signed(&forger.header(), &with(&claims, name, value))).status, 200, "{name}");
+    }
     let several = with(&claims, "aud", json!(["account", API]));
     assert_eq!(list(&forger.signed(&header, &several)).status, 200);
 
@@ -335,11 +338,19 @@ fn an_access_token_counts_only_if_everything_in_it_is_right() {
         // ID tokens, whatever their audience is.
         ("nonce", json!("x")),
         ("at_hash", json!("x")),
+        ("c_hash", json!("x")),
         ("typ", json!("ID")),
+        ("token_use", json!("id")),
     ] {
         let refused = list(&forger.signed(&header, &with(&claims, name, value.clone())));
         assert_eq!(refused.errors(401), ["the token is not valid, or has expired"], "{name}: {value}");
     }
+    // One that the provider has issued to a client whose id is the audience, without a nonce.
+    for (name, value) in [("auth_time", json!(now)), ("azp", json!(API)), ("azp", json!("another client"))] {
+        let refused = list(&forger.signed(&forger.header(), &with(&claims, name, value.clone())));
+        assert_eq!(refused.errors(401), ["the token is not valid, or has expired"], "{name}: {value}");
+    }
+    assert_eq!(list(&forger.signed(&without(&forger.header(), "typ"), &claims)).status, 401);
     for kind in ["JOSE+JSON", "logout+jwt", "secevent+jwt", "dpop+jwt"] {
         assert_eq!(list(&forger.signed(&with(&header, "typ", json!(kind)), &claims)).status, 401, "{kind}");
     }
@@ -418,7 +429,7 @@ fn unknown_keys_are_looked_up_once_and_then_seldom() {
     let forger = Forger::start();
     let world = forger.world();
     let list = |token: &str| world.send("GET", LIST, &[("Authorization", &format!("Bearer {token}"))], "").status;
-    let (header, claims) = (forger.header(), forger.claims(API));
+    let (header, claims) = (forger.header(), with(&forger.claims(API), "client_id", json!("robot")));
     assert_eq!((list(&forger.signed(&header, &claims)), forger.reads()), (200, 1));
 
     // Rotation: a new key beside the old one is found at once, and by one look.

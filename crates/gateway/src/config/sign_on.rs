@@ -26,9 +26,13 @@ pub struct SignOnOptions {
     #[arg(long, value_name = "NAME")]
     pub proxy_person_header: Option<HeaderName>,
 
-    /// Request header in which the proxy lists the groups of the person, separated by commas
+    /// Request header in which the proxy lists the groups of the person
     #[arg(long, value_name = "NAME")]
     pub proxy_groups_header: Option<HeaderName>,
+
+    /// Character that separates the groups in this header, by default a comma. The name of a group must not contain it
+    #[arg(long, value_name = "CHARACTER", value_parser = separator)]
+    pub proxy_groups_separator: Option<char>,
 
     /// Addresses or networks of the proxies that may send these headers, as 10.0.0.7 or 10.1.0.0/16
     #[arg(long, value_name = "NETWORK", value_delimiter = ',', value_parser = network)]
@@ -122,6 +126,11 @@ fn network(text: &str) -> Result<IpNet, String> {
     text.parse().or_else(|_| address()).map_err(|_| "write an address, or a network as 10.1.0.0/16".into())
 }
 
+fn separator(text: &str) -> Result<char, String> {
+    let character = text.parse().ok().filter(|character: &char| character.is_ascii_punctuation() && *character != '"');
+    character.ok_or_else(|| "write one punctuation character, such as , or | or ;".into())
+}
+
 impl SignOnOptions {
     /// The first rule that matches the claims of a person.
     pub fn rule(&self, claims: &Map<String, Value>) -> Option<&RoleRule> {
@@ -144,10 +153,16 @@ impl SignOnOptions {
         self.proxy_person_header.iter().chain(&self.proxy_groups_header)
     }
 
+    /// The character that separates the groups in the proxy's header.
+    pub fn groups_separator(&self) -> char {
+        self.proxy_groups_separator.unwrap_or(',')
+    }
+
     /// Describes a combination of options that is contradictory or unsafe.
     pub fn problem(&self) -> Option<String> {
         let given = |is_given: bool, name: &'static str| is_given.then_some(name);
         let of_proxy = given(self.proxy_groups_header.is_some(), "--proxy-groups-header")
+            .or(given(self.proxy_groups_separator.is_some(), "--proxy-groups-separator"))
             .or(given(!self.proxy_address.is_empty(), "--proxy-address"));
         let of_oidc = given(self.oidc_client_id.is_some(), "--oidc-client-id")
             .or(given(self.oidc_client_secret_file.is_some(), "--oidc-client-secret-file"))
@@ -159,6 +174,14 @@ impl SignOnOptions {
                 let problem =
                     "--proxy-person-header needs --proxy-address: from any other address the header is forged";
                 return Some(problem.into());
+            }
+            (Some(_), _) if self.proxy_groups_separator.is_some() && self.proxy_groups_header.is_none() => {
+                return Some("--proxy-groups-separator needs --proxy-groups-header".into());
+            }
+            (Some(_), _) if self.oidc_issuer.is_none() => {
+                if let Some(problem) = self.person_role.iter().find_map(|rule| self.problem_of_proxy_rule(rule)) {
+                    return Some(problem);
+                }
             }
             _ => {}
         }
@@ -176,6 +199,21 @@ impl SignOnOptions {
             true => Some("--person-role needs --oidc-issuer or --proxy-person-header".into()),
             false => None,
         }
+    }
+
+    /// Why a rule matches nobody whom a proxy names.
+    fn problem_of_proxy_rule(&self, rule: &RoleRule) -> Option<String> {
+        let separator = self.groups_separator();
+        let why = match rule.claim.as_str() {
+            PROXY_PERSON => return None,
+            PROXY_GROUPS if self.proxy_groups_header.is_none() => "there is no --proxy-groups-header".to_owned(),
+            PROXY_GROUPS if rule.value.contains(separator) && rule.value != ANY => {
+                format!("{separator:?} separates the groups in the header; see --proxy-groups-separator")
+            }
+            PROXY_GROUPS => return None,
+            _ => "the claims of a proxy are person and groups".to_owned(),
+        };
+        Some(format!("--person-role {rule} would match nobody: {why}"))
     }
 
     fn problem_of_oidc(&self, issuer: &str) -> Option<String> {
@@ -241,7 +279,12 @@ mod tests {
     #[test]
     fn combinations_that_make_no_sense_are_refused() {
         const OIDC: &[&str] = &["--oidc-issuer=https://login.example", "--oidc-client-id=wf", "--person-role=sub=*=a"];
+        const PROXY: &[&str] = &["--proxy-person-header=X-User", "--proxy-address=10.0.0.1"];
+        const DN: &str = "--person-role=groups=CN=it,OU=acme=a";
         assert_eq!(options(OIDC).problem(), None);
+        let of_groups = [PROXY, &["--proxy-groups-header=X-Groups", "--proxy-groups-separator=|", DN]].concat();
+        assert_eq!(options(&of_groups).problem(), None);
+        assert_eq!(options(&[PROXY, OIDC, &[DN]].concat()).problem(), None);
         assert_eq!(options(&[]).problem(), None);
         for (arguments, said) in [
             (&["--person-role=sub=*=a"][..], "--person-role needs"),
@@ -252,11 +295,18 @@ mod tests {
             (&[OIDC[0], OIDC[1], OIDC[2], "--oidc-audience=wf"], "must differ"),
             (&["--proxy-person-header=X-User", OIDC[2]], "--proxy-address"),
             (&["--proxy-address=10.0.0.1"], "--proxy-address needs --proxy-person-header"),
+            (&["--proxy-groups-separator=|"], "--proxy-groups-separator needs --proxy-person-header"),
+            (&[PROXY, &["--proxy-groups-separator=|", "--person-role=person=*=a"]].concat(), "--proxy-groups-header"),
+            (&[PROXY, &["--person-role=groups=finance=a"]].concat(), "there is no --proxy-groups-header"),
+            (&[PROXY, &["--proxy-groups-header=X-Groups", DN]].concat(), "',' separates the groups"),
+            (&[PROXY, &["--person-role=email=*=a"]].concat(), "the claims of a proxy are person and groups"),
         ] {
             let problem = options(arguments).problem().unwrap_or_default();
             assert!(problem.contains(said), "{arguments:?}: {problem}");
         }
-        for wrong in ["--person-role=clerks", "--person-role=groups=clerks", "--proxy-address=10.0.0.0/33"] {
+        let separators = ["", "::", "x", " ", "\""].map(|text| format!("--proxy-groups-separator={text}"));
+        let values = ["--person-role=clerks", "--person-role=groups=clerks", "--proxy-address=10.0.0.0/33"];
+        for wrong in values.into_iter().chain(separators.iter().map(String::as_str)) {
             assert!(Program::try_parse_from(["wf", wrong]).is_err(), "{wrong}");
         }
     }

@@ -72,20 +72,20 @@ impl Person {
     /// The person in the headers of a proxy, if there are any.
     ///
     /// # Errors
-    /// 400 if the headers are from another address than that of the proxy, or name no person; 403 as [`Self::of_claims`].
+    /// 400 if the headers are from another address than that of the proxy, or can be read in two ways; 403 as
+    /// [`Self::of_claims`].
     pub fn of_proxy(options: &SignOnOptions, headers: &HeaderMap, is_proxy: bool) -> Result<Option<Self>, Failure> {
         let Some(person_header) = &options.proxy_person_header else { return Ok(None) };
         if let Some(forged) = options.proxy_headers().find(|name| !is_proxy && headers.contains_key(*name)) {
             return Err(Failure::bad_request(format!("only the proxy may send the header {forged}")));
         }
         let groups = match &options.proxy_groups_header {
-            Some(name) => single(headers, name)?.unwrap_or_default(),
-            None => "",
+            Some(name) => groups(name, single(headers, name)?.unwrap_or_default(), options.groups_separator())?,
+            None => Vec::new(),
         };
         let Some(name) = single(headers, person_header)?.filter(|name| !name.trim().is_empty()) else {
             return Ok(None);
         };
-        let groups: Vec<&str> = groups.split(',').map(str::trim).filter(|group| !group.is_empty()).collect();
         let claims = json!({ PROXY_PERSON: name, PROXY_GROUPS: groups });
         let claims = claims.as_object().cloned().unwrap_or_default();
         Self::of_claims(options, &claims, (PROXY_PERSON, PROXY_GROUPS)).map(Some)
@@ -100,6 +100,16 @@ impl Person {
 fn is_verified(claims: &Map<String, Value>) -> bool {
     let verified = claims.get("email_verified");
     verified.is_some_and(|verified| verified == &Value::Bool(true) || verified == "true")
+}
+
+/// The groups in the text of a header. Proxies join the names of the groups and escape nothing. So quotes are refused:
+/// they would be part of a name, or enclose one that contains the separator.
+fn groups<'a>(header: &HeaderName, text: &'a str, separator: char) -> Result<Vec<&'a str>, Failure> {
+    if text.contains('"') {
+        return Err(Failure::bad_request(format!("the header {header} contains quotes"))
+            .hint(format!("It must consist of names separated by {separator:?}, which no name contains.")));
+    }
+    Ok(text.split(separator).map(str::trim).filter(|group| !group.is_empty()).collect())
 }
 
 /// The text of a header that may occur once: a client's own beside the proxy's would make it ambiguous.

@@ -75,6 +75,30 @@ fn the_header_names_the_person_and_the_list_the_role() {
     assert_eq!(world.send("POST", "/role", &form, "role=ada").status, 400);
 }
 
+/// A distinguished name contains the separator that most proxies use.
+#[test]
+fn groups_are_separated_as_the_configuration_says() {
+    let world = World::with(&[
+        "--proxy-person-header",
+        "X-User",
+        "--proxy-groups-header",
+        "X-Groups",
+        "--proxy-groups-separator",
+        "|",
+        "--proxy-address",
+        "127.0.0.1",
+        "--person-role",
+        "groups=CN=finance,OU=acme=clerks",
+    ]);
+    let listed = |groups: &str| list(&world, &[("X-User", "ada@example.com"), ("X-Groups", groups)]);
+    assert_eq!(listed("staff | CN=finance,OU=acme").status, 200);
+    for groups in ["CN=finance", "CN=finance|OU=acme", "staff,CN=finance,OU=acme", ""] {
+        assert_eq!(listed(groups).status, 403, "{groups}");
+    }
+    let quoted = listed("staff|\"CN=finance,OU=acme\"").errors(400);
+    assert_eq!(quoted[0], "the header x-groups contains quotes");
+}
+
 #[test]
 fn from_anybody_else_the_header_is_refused() {
     let world = world_behind("192.0.2.7");

@@ -4,7 +4,7 @@ use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use chrono::{DateTime, Days, NaiveDate, NaiveTime, TimeZone as _, Utc};
-use chrono_tz::Tz;
+use chrono_tz::{GapInfo, Tz};
 
 use super::frame::{Frame, PageFailure, Visitor, html};
 use super::inbox::DoneQuery;
@@ -147,11 +147,13 @@ fn date(text: &str) -> Result<NaiveDate, Failure> {
     text.parse().map_err(|_| Failure::bad_request(format!("{text:?} is no date, such as 2030-12-31")))
 }
 
-/// The beginning of a day in a zone, as text. A day that a zone skips begins in UTC.
+/// The first instant of a day in a zone, as text. Where clocks skip midnight, or the whole day, it is the first instant
+/// after what they skip.
 fn begin(day: NaiveDate, zone: Tz) -> String {
     let midnight = day.and_time(NaiveTime::MIN);
-    let at = zone.from_local_datetime(&midnight).earliest().map(|at| at.with_timezone(&Utc));
-    at.unwrap_or_else(|| midnight.and_utc()).to_rfc3339()
+    let skipped_to = || GapInfo::new(&midnight, &zone)?.end;
+    let first = zone.from_local_datetime(&midnight).earliest().or_else(skipped_to);
+    first.map_or_else(|| midnight.and_utc(), |first| first.with_timezone(&Utc)).to_rfc3339()
 }
 
 #[cfg(test)]
@@ -159,11 +161,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn days_begin_at_midnight_of_the_zone() {
-        let day = date("2030-07-01").unwrap();
-        assert_eq!(begin(day, Tz::Europe__Berlin), "2030-06-30T22:00:00+00:00");
-        // No midnight: clocks went from 0 to 1 o'clock.
-        assert_eq!(begin(date("2018-11-04").unwrap(), Tz::America__Sao_Paulo), "2018-11-04T00:00:00+00:00");
+    fn days_begin_at_their_first_instant_in_the_zone() {
+        let begin = |day: &str, zone| begin(date(day).unwrap(), zone);
+        assert_eq!(begin("2030-07-01", Tz::Europe__Berlin), "2030-06-30T22:00:00+00:00");
+        // No midnight: clocks went from 0 to 1 o'clock, which was 3 o'clock in UTC.
+        assert_eq!(begin("2018-11-04", Tz::America__Sao_Paulo), "2018-11-04T03:00:00+00:00");
+        // Two midnights: clocks went from 1 to 0 o'clock.
+        assert_eq!(begin("2025-11-02", Tz::America__Havana), "2025-11-02T04:00:00+00:00");
+        // No such day: at the end of the day before, the zone changed to the other side of the date line.
+        assert_eq!(begin("2011-12-30", Tz::Pacific__Apia), "2011-12-30T10:00:00+00:00");
         assert!(date("1 July").is_err() && date("").is_err());
     }
 }

@@ -62,8 +62,11 @@ fn a_request_is_sent_followed_and_decided() {
     assert!(page.contains("answered by ada") && page.contains("Decision"), "{page}");
     let answers = ada.page("/inbox?whose=done");
     assert!(answers.contains("3 days of leave") && answers.contains(">Approved<"), "{answers}");
+    assert!(answers.contains("Done by me <span class=\"count\">1</span>"), "{answers}");
     assert!(ada.page("/inbox?whose=done&q=ship").contains("answered nothing"));
-    assert!(!ben.page("/inbox?whose=done").contains("3 days of leave"));
+    let none = ben.page("/inbox?whose=done");
+    assert!(!none.contains("3 days of leave") && none.contains("<span class=\"count\">0</span></a>\n</nav>"), "{none}");
+    assert!(ben.page("/inbox").contains("Done by me</a>"));
 }
 
 /// A click on what is no button of the form changes nothing.

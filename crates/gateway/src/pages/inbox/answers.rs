@@ -34,6 +34,10 @@ const ANSWERS: &str = concat!(
     ", t.definition_name, t.definition_id, t.correlation_id)), $3) OPERATOR(pg_catalog.>) 0) OFFSET $1 LIMIT $2"
 );
 
+/// How many answers there are since the id of a task ($1), up to a thousand.
+const COUNT: &str = "SELECT pg_catalog.count(*) AS answers FROM \
+    (SELECT 1 FROM workflow.my_answers t WHERE t.task_id OPERATOR(pg_catalog.>=) $1 LIMIT 1000) t";
+
 /// An answer of the visitor.
 pub struct Answer {
     pub name: String,
@@ -86,6 +90,12 @@ fn vote(result: &Value) -> Option<(&'static str, &'static str)> {
 pub fn earliest() -> Uuid {
     let since = (Utc::now() - TimeDelta::days(DAYS)).timestamp().unsigned_abs();
     Uuid::new_v7(Timestamp::from_unix(NoContext, since, 0))
+}
+
+/// How many answers the visitor has given, up to a thousand.
+pub async fn count(app: &Gateway, visitor: &Visitor) -> Result<i64, Failure> {
+    let rows = app.database.read(&visitor.caller, COUNT, parameters![earliest()]).await?;
+    Ok(rows.first().map_or(0, |row| row.get("answers")))
 }
 
 /// Answers of a page, and whether there are more.

@@ -61,7 +61,7 @@ pub use compensation::COMPENSATION_DROPPED;
 pub use context::Execution;
 pub use for_people::ForPeople;
 pub use ids::{activity_instance_id, sequence_of};
-pub(crate) use inputs::one_of;
+pub(crate) use inputs::{default_of, one_of};
 pub use limits::Limits;
 pub use migrated::{AfterMigration, Orphan, cancel_executions, continue_migrated};
 use runner::Runner;

@@ -81,7 +81,7 @@ impl Activity for DownloadHttpFile {
     }
 
     fn handles_failure(&self, program: &Program, node: NodeIx, answer: Option<&Value>) -> bool {
-        http_request::handles_failure(program, node, answer)
+        http_request::handles_failure(program, node, EXPECTED, answer)
     }
 
     fn resumed(&self, cx: &mut Execution<'_>, _bookmark: &Resumed, input: Option<&Value>) -> Result<(), Fault> {

@@ -4,13 +4,14 @@ use chrono::TimeDelta;
 use serde_json::Value;
 
 use super::outside::Answer;
-use crate::activity::{InputDescriptor, OutputDescriptor};
-use crate::execution::{Execution, Outcomes};
+use crate::activity::{FromInput, Input, InputDescriptor, OutputDescriptor};
+use crate::execution::{Execution, Outcomes, default_of};
 use crate::node_ix::NodeIx;
 use crate::program::Program;
 use crate::retry::{Backoff, RetryPolicy};
 use workflow_expression::{Expression, ExpressionKind};
 use workflow_value::fault::Fault;
+use workflow_value::value::copy_or_null;
 
 /// Outcomes in addition to the expected status codes.
 pub(super) const OUTCOMES: &[&str] = &["Done", UNMATCHED, NOT_CONNECTED, TIMED_OUT];
@@ -86,22 +87,42 @@ pub(super) fn outcomes(answer: &Answer<'_>, expected: &[String]) -> Outcomes {
 }
 
 /// Whether a connection of the flowchart leaves the activity for this failure. `Done` says nothing of failures.
-pub(super) fn handles_failure(program: &Program, node: NodeIx, answer: Option<&Value>) -> bool {
+pub(super) fn handles_failure(
+    program: &Program,
+    node: NodeIx,
+    input: Input<Vec<String>>,
+    answer: Option<&Value>,
+) -> bool {
     let flow = program.node(node).parent.and_then(|above| program.node(above).flow.as_deref());
     let is_connected = |outcome: &str| flow.is_some_and(|flow| flow.has_connection(node, outcome));
     match Answer::read(answer) {
         Ok(Answer::NotConnected(_)) => is_connected(NOT_CONNECTED),
         Ok(Answer::TimedOut(_)) => is_connected(TIMED_OUT),
-        Ok(Answer::Response { status, .. }) => is_connected(UNMATCHED) || is_connected(&status.to_string()),
+        Ok(Answer::Response { status, .. }) => {
+            let code = status.to_string();
+            match constant_codes(program, node, input) {
+                Some(codes) if codes.contains(&code) => is_connected(&code),
+                Some(codes) => !codes.is_empty() && is_connected(UNMATCHED),
+                None => is_connected(UNMATCHED) || is_connected(&code),
+            }
+        }
         Err(_) => true,
     }
 }
 
+/// The expected codes, unless an expression computes them.
+fn constant_codes(program: &Program, node: NodeIx, input: Input<Vec<String>>) -> Option<Vec<String>> {
+    let node = program.node(node);
+    let value = match node.inputs.get(input.index) {
+        Some(Some(Expression { kind: ExpressionKind::Literal(value), .. })) => copy_or_null(value),
+        Some(Some(_)) => return None,
+        _ => default_of(node, input.index),
+    };
+    <Vec<String> as FromInput>::read(&value, EXPECTED.name).ok()
+}
+
 /// The expected codes of a resumed activity, evaluated again because inputs are not kept while it waits.
-pub(super) fn expected(
-    cx: &mut Execution<'_>,
-    input: crate::activity::Input<Vec<String>>,
-) -> Result<Vec<String>, Fault> {
+pub(super) fn expected(cx: &mut Execution<'_>, input: Input<Vec<String>>) -> Result<Vec<String>, Fault> {
     let given = cx.evaluate_input(input)?;
-    <Vec<String> as crate::activity::FromInput>::read(&given, EXPECTED.name)
+    <Vec<String> as FromInput>::read(&given, EXPECTED.name)
 }

@@ -193,7 +193,8 @@ impl Execution<'_> {
     }
 }
 
-fn default_of(node: &Node, index: usize) -> Value {
+/// The value of an input that was not given.
+pub(crate) fn default_of(node: &Node, index: usize) -> Value {
     let descriptor = node.activity.descriptor().inputs.get(index);
     let json = descriptor.and_then(|descriptor| descriptor.default);
     // The descriptors of this crate contain the defaults; a test checks that they are JSON.

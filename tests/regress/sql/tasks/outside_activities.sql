@@ -170,6 +170,13 @@ SELECT sub_status FROM wf_complete_task(:'task_id', '{"error": "timeout"}', toke
 SELECT wf_start('flow') AS id \gset
 SELECT task_id, token FROM wf_claim_tasks('{Elsa.FlowSendHttpRequest}') \gset
 SELECT sub_status FROM wf_complete_task(:'task_id', '{"statusCode": 503}', token => :'token');
+-- Without expected codes none is unmatched, as in Elsa.
+SELECT wf_define('{"definitionId": "none", "root": {"type": "Flowchart", "activities": [
+    {"id": "call", "type": "FlowSendHttpRequest", "url": "https://a.example", "expectedStatusCodes": [], "retry": {"maxAttempts": 1}},
+    {"id": "else", "type": "WriteLine", "text": "else"}], "connections": [["call", "Unmatched status code", "else"]]}}') \g /dev/null
+SELECT wf_start('none') AS id \gset
+SELECT task_id, token FROM wf_claim_tasks('{Elsa.FlowSendHttpRequest}') \gset
+SELECT sub_status FROM wf_complete_task(:'task_id', '{"statusCode": 503}', token => :'token');
 SELECT wf_define('{"definitionId": "posted", "root": [{"id": "mail", "type": "SendEmail", "to": ["a@example.com"], "subject": "s", "body": "b", "retry": {"maxAttempts": 1}}]}') \g /dev/null
 SELECT wf_start('posted') AS id \gset
 SELECT task_id, token FROM wf_claim_tasks('{Elsa.SendEmail}') \gset

@@ -51,10 +51,11 @@ const ALGORITHMS: [Algorithm; 10] = [
 ];
 /// Values of `typ` in the header of an access token: that of any token, and that of access tokens alone (RFC 9068).
 const ACCESS_TOKEN_TYPES: [&str; 2] = ["jwt", "at+jwt"];
-/// Claims of access tokens that ID tokens do not have: who has requested the token, by RFC 9068, Okta and Entra ID, and
-/// what the token permits. `azp` is not among them: tokens of both kinds have it.
-const CLAIMS_OF_ACCESS_TOKENS: [&str; 6] = ["client_id", "cid", "appid", "azpacr", "scope", "scp"];
-/// Claims of ID tokens that access tokens do not have.
+/// Claims of access tokens that ID tokens do not have: what the token permits, and who has requested it and how, by
+/// Okta, Entra ID and Auth0. `azp` is not among them: tokens of both kinds have it.
+const CLAIMS_OF_ACCESS_TOKENS: [&str; 6] = ["cid", "appid", "azpacr", "gty", "scope", "scp"];
+/// Claims of ID tokens. Access tokens have one of them only if they also say what they are: those of Keycloak before
+/// version 25 have a nonce.
 const CLAIMS_OF_ID_TOKENS: [&str; 3] = ["nonce", "at_hash", "c_hash"];
 /// How far the clock of a client of the provider may be ahead, in seconds.
 const MAX_SKEW: i64 = 60;
@@ -176,13 +177,9 @@ impl Provider {
         let types: Vec<_> = types.into_iter().flatten().collect();
         let claims = self.verified(&parsed, |token, known| {
             let verifier = self.verifier(audience, known).set_allowed_jose_types(types.clone());
-            // Access tokens are often for several audiences, and have no nonce.
+            // Access tokens are often for several audiences, and the nonce of some is that of another client's log-in.
             let verifier = verifier.set_other_audience_verifier_fn(|_| true);
-            token.claims(&verifier, |nonce: Option<&Nonce>| match nonce {
-                None => Ok(()),
-                Some(_) => Err("an ID token is no access token".to_owned()),
-            })?;
-            Ok(())
+            token.claims(&verifier, |_: Option<&Nonce>| Ok(())).map(drop)
         });
         let claims = claims.await?;
         if !is_access_token(token, &claims) {
@@ -263,16 +260,23 @@ fn refused(reason: &str) -> Failure {
 /// Whether a token is an access token and cannot be an ID token. The provider issues ID tokens for its clients, so one
 /// of them has the right audience if that is also the id of a client.
 fn is_access_token(token: &str, claims: &Map<String, Value>) -> bool {
-    let has_any = |names: &[&str]| names.iter().any(|name| claims.contains_key(*name));
     // The claims in which Keycloak and Cognito say what a token is for.
-    let uses: Vec<&str> = texts(claims, "typ").chain(texts(claims, "token_use")).collect();
-    if has_any(&CLAIMS_OF_ID_TOKENS) || uses.iter().any(|used| used.eq_ignore_ascii_case("id")) {
+    let is_for = |claim: &str, purpose: &str| texts(claims, claim).any(|used| used.eq_ignore_ascii_case(purpose));
+    if is_for("typ", "ID") || is_for("token_use", "id") {
         return false;
     }
     let header = part(token, 0).unwrap_or_default();
-    let types = texts(&header, "typ").filter_map(|kind| JsonWebTokenType::new(kind.to_owned()).normalize().ok());
-    let is_typed = types.into_iter().any(|kind| kind.as_str() == "application/at+jwt");
-    is_typed || has_any(&CLAIMS_OF_ACCESS_TOKENS) || uses.iter().any(|used| ["Bearer", "access"].contains(used))
+    let is_typed = texts(&header, "typ")
+        .filter_map(|kind| JsonWebTokenType::new(kind.to_owned()).normalize().ok())
+        .any(|kind| kind.as_str() == "application/at+jwt");
+    if is_typed || is_for("typ", "Bearer") || is_for("token_use", "access") {
+        return true;
+    }
+    let has = |name: &str| claims.contains_key(name);
+    // RFC 9068 requires both in access tokens. The ID tokens of some providers name their client as well, but have no
+    // id of their own, and say when the person has logged in.
+    let is_of_client = has("client_id") && has("jti") && !has("auth_time");
+    (is_of_client || CLAIMS_OF_ACCESS_TOKENS.into_iter().any(has)) && !CLAIMS_OF_ID_TOKENS.into_iter().any(has)
 }
 
 /// All claims of a token, whose signature is not looked at here.
@@ -320,25 +324,30 @@ mod tests {
         // As Keycloak, Okta, Entra ID, Auth0 and others issue them, without the type of RFC 9068.
         for claims in [
             json!({"typ": "Bearer", "azp": "robot"}),
+            json!({"typ": "Bearer", "azp": "robot", "nonce": "1", "auth_time": 1}),
             json!({"cid": "robot", "scp": ["read"]}),
             json!({"azp": "robot", "azpacr": "1"}),
             json!({"appid": "robot"}),
             json!({"azp": "robot", "scope": "read"}),
-            json!({"client_id": "robot"}),
+            json!({"azp": "robot", "gty": "client-credentials"}),
+            json!({"client_id": "robot", "jti": "1"}),
             json!({"token_use": "access"}),
         ] {
             assert!(is_one(plain.clone(), claims.clone()) && is_one(json!({}), claims.clone()), "{claims}");
         }
-        for claims in [json!({"sub": "1"}), json!({"azp": "robot", "auth_time": 1, "sid": "1"})] {
+        for claims in [
+            json!({"sub": "1", "jti": "1"}),
+            json!({"azp": "robot", "auth_time": 1, "sid": "1"}),
+            json!({"client_id": "robot", "azp": "robot", "auth_time": 1}),
+            json!({"client_id": "robot", "jti": "1", "auth_time": 1}),
+            json!({"client_id": "robot", "azp": "robot"}),
+            json!({"client_id": "robot", "jti": "1", "at_hash": "1"}),
+            json!({"scope": "openid", "nonce": "1"}),
+            json!({"scp": ["x"], "c_hash": "1"}),
+        ] {
             assert!(!is_one(plain.clone(), claims.clone()) && !is_one(json!({}), claims.clone()), "{claims}");
         }
-        for claims in [
-            json!({"scope": "openid", "nonce": "1"}),
-            json!({"client_id": "robot", "at_hash": "1"}),
-            json!({"scp": ["x"], "c_hash": "1"}),
-            json!({"typ": "ID", "scope": "openid"}),
-            json!({"token_use": "id", "client_id": "robot"}),
-        ] {
+        for claims in [json!({"typ": "ID", "scope": "openid"}), json!({"token_use": "id", "client_id": "robot"})] {
             assert!(!is_one(plain.clone(), claims.clone()) && !is_one(typed.clone(), claims.clone()), "{claims}");
         }
     }

@@ -57,6 +57,9 @@ const CLAIMS_OF_ACCESS_TOKENS: [&str; 6] = ["cid", "appid", "azpacr", "gty", "sc
 /// Claims of ID tokens. Access tokens have one of them only if they also say what they are: those of Keycloak before
 /// version 25 have a nonce.
 const CLAIMS_OF_ID_TOKENS: [&str; 3] = ["nonce", "at_hash", "c_hash"];
+/// The claim that binds an access token to a key (RFC 7800), which the sender of the token must prove to have, by DPoP
+/// or by the certificate of the connection. A bearer token has no such claim.
+const BINDING: &str = "cnf";
 /// How far the clock of a client of the provider may be ahead, in seconds.
 const MAX_SKEW: i64 = 60;
 
@@ -184,6 +187,9 @@ impl Provider {
         let claims = claims.await?;
         if !is_access_token(token, &claims) {
             return Err(refused("it is no access token, or does not say that it is one"));
+        }
+        if claims.contains_key(BINDING) {
+            return Err(refused("it is bound to a key of its sender, which is not checked here"));
         }
         let begins = claims.get("nbf").and_then(Value::as_i64);
         if begins.is_some_and(|begins| begins > chrono::Utc::now().timestamp() + MAX_SKEW) {

@@ -344,6 +344,9 @@ fn an_access_token_counts_only_if_everything_in_it_is_right() {
         ("aud", json!([])),
         ("exp", json!(now - 1)),
         ("nbf", json!(now + 3600)),
+        // Tokens that count only with a proof of the sender: by DPoP, and by a certificate.
+        ("cnf", json!({ "jkt": "x" })),
+        ("cnf", json!({ "x5t#S256": "x" })),
         // ID tokens, whatever their audience is.
         ("typ", json!("ID")),
         ("token_use", json!("id")),

@@ -74,7 +74,8 @@ pub struct MetadataCache {
     issuer: IssuerUrl,
     transport: Transport,
     state: std::sync::Mutex<State>,
-    /// Held while the metadata is read, so that requests do not read it at the same time.
+    /// Held while the metadata is read, so that requests do not read it at the same time. So reading needs no slot, and
+    /// does not wait for the codes of people who log in.
     reading: Arc<Mutex<()>>,
     refreshes: DefaultDirectRateLimiter,
 }
@@ -138,7 +139,7 @@ impl MetadataCache {
     pub async fn discover(&self) -> Result<Arc<Known>, DiscoveryError<io::Error>> {
         // Keys may be withdrawn while they are read.
         let since = Instant::now();
-        let send = |request: HttpRequest| self.transport.clone().send(request);
+        let send = |request: HttpRequest| self.transport.clone().send_without_slot(request);
         let metadata = ProviderMetadataWithLogout::discover_async(self.issuer.clone(), &send).await?;
         let known = Arc::new(Known { metadata, since });
         *self.state() = State { known: Some(Arc::clone(&known)), failed: None };

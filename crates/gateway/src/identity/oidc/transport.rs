@@ -8,19 +8,20 @@ use std::time::Duration;
 use openidconnect::{HttpRequest, HttpResponse};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
 /// Time limit of a request, and maximum size of a response in bytes.
 const MAX_TIME: Duration = Duration::from_secs(10);
 const MAX_BYTES: u64 = 1 << 20;
-/// Requests sent concurrently: each needs a thread, and a provider that does not answer holds it for the whole time.
+/// Requests in a slot that are sent concurrently: each needs a thread, and a provider that does not answer holds it for
+/// the whole time.
 const MAX_CONCURRENT: usize = 16;
-/// How long a request waits until it is one of these.
+/// How long a request waits for a slot.
 const SLOT_WAIT: Duration = Duration::from_secs(5);
 
 /// An HTTP client that trusts these authorities, or else those of the system. It follows no redirects. Its clones
-/// share the limit of concurrent requests.
+/// share the slots.
 #[derive(Clone)]
 pub struct Transport {
     agent: ureq::Agent,
@@ -47,11 +48,25 @@ impl Transport {
         Ok(Self { agent: agent.into(), slots: Arc::new(Semaphore::new(MAX_CONCURRENT)) })
     }
 
-    /// Sends a request, whatever the status of its response.
+    /// Sends a request in a slot, whatever the status of its response.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::ResourceBusy`] if no slot became free in time: the request has not been sent.
     pub async fn send(self, request: HttpRequest) -> io::Result<HttpResponse> {
-        let slot = tokio::time::timeout(SLOT_WAIT, self.slots.acquire_owned()).await;
-        let slot = slot.map_err(|_| io::Error::other("too many requests to the identity provider at once"))?;
+        let slot = tokio::time::timeout(SLOT_WAIT, Arc::clone(&self.slots).acquire_owned()).await;
+        let too_many = "too many requests to the identity provider at once";
+        let slot = slot.map_err(|_| io::Error::new(io::ErrorKind::ResourceBusy, too_many))?;
         let slot = slot.map_err(io::Error::other)?;
+        self.run(request, Some(slot)).await
+    }
+
+    /// The same without a slot: for requests that the caller sends one after the other, and that must not wait for
+    /// those which anybody can cause.
+    pub async fn send_without_slot(self, request: HttpRequest) -> io::Result<HttpResponse> {
+        self.run(request, None).await
+    }
+
+    async fn run(self, request: HttpRequest, slot: Option<OwnedSemaphorePermit>) -> io::Result<HttpResponse> {
         let sent = tokio::task::spawn_blocking(move || {
             // The slot is held until the request has ended, also if nobody waits for its response any more.
             let _slot = slot;
@@ -85,8 +100,10 @@ mod tests {
         let held = Arc::clone(&transport.slots).acquire_many_owned(all).await.unwrap();
         let waiting = transport.clone().send(request());
         assert!(tokio::time::timeout(Duration::from_millis(100), waiting).await.is_err());
+        // The metadata does not wait for those who redeem codes. Nothing listens there.
+        let unanswered = transport.clone().send_without_slot(request()).await.unwrap_err();
+        assert_ne!(unanswered.kind(), io::ErrorKind::ResourceBusy);
         drop(held);
-        // Nothing listens there.
         transport.clone().send(request()).await.unwrap_err();
         assert_eq!(transport.slots.available_permits(), MAX_CONCURRENT);
     }

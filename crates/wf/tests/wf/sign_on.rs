@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use crate::support::{Answer, World, free_port, output, send};
+use crate::support::{Answer, World, free_port, output, send, wait_until};
 
 const LIST: &str = "/elsa/api/workflow-definitions";
 const FORM: (&str, &str) = ("Content-Type", "application/x-www-form-urlencoded");
@@ -294,10 +294,11 @@ fn programs_send_access_tokens_for_the_gateway() {
     // Neither is a token that is not for the gateway, and is no JWT.
     assert_eq!(list(tokens["access_token"].as_str().unwrap()).status, 401);
 
-    // The provider has other keys: tokens of the new ones are accepted at once, those of the old ones no longer.
+    // The provider has other keys: tokens of the new ones are accepted as soon as these are read, at once unless the
+    // provider is slow, and those of the old ones no longer.
     site.provider.control("rotate");
     let new = site.provider.robot();
-    assert_eq!(list(&new).status, 200);
+    wait_until("the new keys are known", || list(&new).status == 200);
     assert_eq!(list(&token).status, 401);
     assert_eq!(site.logged_in("ada").get(LIST).status, 200);
 }

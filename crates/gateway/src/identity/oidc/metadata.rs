@@ -1,7 +1,8 @@
 //! The provider's metadata with its keys, which all requests share.
 //!
 //! It is read when a request needs it, and kept. A provider that does not answer is asked at most once a minute, and
-//! what is known of it stays in use for a day: no request waits long for a provider that others have found silent.
+//! what is known of it stays in use for a day. Without any usable metadata all log-ins fail, so the provider is asked
+//! again after five seconds.
 
 use std::io;
 use std::num::NonZeroU32;
@@ -20,10 +21,14 @@ use crate::failure::Failure;
 const FRESH: Duration = Duration::from_secs(3600);
 /// How long it is used if it cannot be read again.
 const MAX_AGE: Duration = Duration::from_secs(24 * 3600);
-/// How long after a failure it is not read.
+/// How long after a failure it is not read, while the old one is used.
 const RETRY_INTERVAL: Duration = Duration::from_secs(60);
-/// How long a request waits that can do without: one that has old metadata, or a log-out.
+/// The same without usable metadata, as after a start: the failure may be that of a single request.
+const FIRST_RETRY_INTERVAL: Duration = Duration::from_secs(5);
+/// How long a request waits that can do without: one with old metadata or a token with an unknown key, or a log-out.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// How long any other request waits. Reading may take twice as long: metadata and keys are two requests.
+const MAX_WAIT: Duration = Duration::from_secs(10);
 /// A token signed with an unknown key causes the keys to be read again, at most three times in a row, and then this
 /// often. Anybody can send such tokens.
 const REFRESH_INTERVAL: Duration = Duration::from_secs(10);
@@ -54,8 +59,7 @@ enum Step {
 
 impl State {
     fn step(&self, now: Instant) -> Step {
-        let known = self.known.as_ref().filter(|known| now.duration_since(known.since) < MAX_AGE);
-        match (known, self.pause(now)) {
+        match (self.usable(now), self.pause(now)) {
             (Some(known), None) if now.duration_since(known.since) >= FRESH => Step::Renew(Arc::clone(known)),
             (Some(known), _) => Step::Use(Arc::clone(known)),
             (None, None) => Step::Read,
@@ -63,10 +67,23 @@ impl State {
         }
     }
 
+    /// The metadata, unless it is too old.
+    fn usable(&self, now: Instant) -> Option<&Arc<Known>> {
+        self.known.as_ref().filter(|known| now.duration_since(known.since) < MAX_AGE)
+    }
+
     /// How long nothing is read after a failure.
     fn pause(&self, now: Instant) -> Option<Duration> {
+        let interval = if self.usable(now).is_some() { RETRY_INTERVAL } else { FIRST_RETRY_INTERVAL };
         let passed = now.duration_since(self.failed?);
-        RETRY_INTERVAL.checked_sub(passed).filter(|pause| !pause.is_zero())
+        interval.checked_sub(passed).filter(|pause| !pause.is_zero())
+    }
+
+    /// Records that reading newer metadata than `old` takes too long, unless it has succeeded meanwhile.
+    fn record_delay(&mut self, old: &Arc<Known>, now: Instant) {
+        if self.known.as_ref().is_some_and(|known| Arc::ptr_eq(known, old)) {
+            self.failed = Some(now);
+        }
     }
 }
 
@@ -94,6 +111,9 @@ impl MetadataCache {
     }
 
     /// The metadata. If it is old and cannot be read again in time, the old one.
+    ///
+    /// # Errors
+    /// 503 if there is none and it cannot be read, or not in time. Reading goes on for later requests.
     pub async fn get(self: &Arc<Self>) -> Result<Arc<Known>, Failure> {
         match self.step() {
             Step::Use(known) => Ok(known),
@@ -101,11 +121,14 @@ impl MetadataCache {
                 Ok(newer) => Ok(newer.unwrap_or(old)),
                 Err(_) => {
                     // The reading goes on. Until it has ended, no other request waits.
-                    self.state().failed = Some(Instant::now());
+                    self.state().record_delay(&old, Instant::now());
                     Ok(old)
                 }
             },
-            Step::Read => self.read().await,
+            Step::Read => {
+                let read = tokio::time::timeout(MAX_WAIT, self.read()).await;
+                read.unwrap_or_else(|_| Err(unreachable_provider()))
+            }
             Step::Fail(pause) => Err(failed(pause)),
         }
     }
@@ -118,12 +141,17 @@ impl MetadataCache {
         }
     }
 
-    /// The metadata with the present keys, unless it was read again too often. `seen` is the one that lacks a key.
+    /// The metadata with the present keys, if they are there in time and were not read again too often. `seen` is the
+    /// one that lacks a key.
     pub async fn refreshed(self: &Arc<Self>, seen: &Arc<Known>) -> Option<Arc<Known>> {
         // Checked twice: it is not worth waiting for a reading that is likely to fail as the last one did.
         if self.is_paused() {
             return None;
         }
+        tokio::time::timeout(PATIENCE, self.refresh(seen)).await.ok()?
+    }
+
+    async fn refresh(self: &Arc<Self>, seen: &Arc<Known>) -> Option<Arc<Known>> {
         let reading = Arc::clone(&self.reading).lock_owned().await;
         let stored = self.state().known.clone().filter(|known| !Arc::ptr_eq(known, seen));
         if stored.is_some() {
@@ -193,6 +221,7 @@ mod tests {
 
     use super::*;
 
+    const SECOND: Duration = Duration::from_secs(1);
     const MINUTE: Duration = Duration::from_secs(60);
     const HOUR: Duration = Duration::from_secs(3600);
 
@@ -228,15 +257,26 @@ mod tests {
         // A key that the provider has withdrawn must not count for ever, whatever keeps the gateway from seeing that.
         assert!(matches!(step(24 * HOUR, None), Step::Read));
         let just_failed = Some(24 * HOUR);
-        assert!(matches!(step(24 * HOUR + MINUTE / 2, just_failed), Step::Fail(pause) if pause == MINUTE / 2));
-        assert!(matches!(step(24 * HOUR + MINUTE, just_failed), Step::Read));
+        assert!(matches!(step(24 * HOUR + 2 * SECOND, just_failed), Step::Fail(pause) if pause == 3 * SECOND));
+        assert!(matches!(step(24 * HOUR + 5 * SECOND, just_failed), Step::Read));
     }
 
     #[test]
-    fn without_metadata_a_failure_is_remembered_for_a_minute() {
+    fn without_metadata_a_failure_is_remembered_for_five_seconds() {
         let now = Instant::now();
         assert!(matches!(state(None, None).step(now), Step::Read));
-        assert!(matches!(state(None, Some(now)).step(now), Step::Fail(pause) if pause == MINUTE));
-        assert!(matches!(state(None, Some(now)).step(now + MINUTE), Step::Read));
+        assert!(matches!(state(None, Some(now)).step(now), Step::Fail(pause) if pause == 5 * SECOND));
+        assert!(matches!(state(None, Some(now)).step(now + 5 * SECOND), Step::Read));
+    }
+
+    #[test]
+    fn metadata_that_has_arrived_after_all_is_not_late() {
+        let now = Instant::now();
+        let (old, newer) = (known(now), known(now));
+        let mut waiting = state(Some(&newer), None);
+        waiting.record_delay(&old, now);
+        assert_eq!(waiting.failed, None);
+        waiting.record_delay(&newer, now);
+        assert_eq!(waiting.failed, Some(now));
     }
 }

@@ -180,6 +180,13 @@ fn is_ours(app: &Gateway, request: &Request) -> bool {
     }
 }
 
+/// Whether a browser shows the answer as a page of its own, as far as it says so: a page of another site can make it
+/// send any number of requests for images and frames.
+pub fn is_navigation(headers: &HeaderMap) -> bool {
+    let is_or_absent = |name: &str, value: &str| text(headers, name).is_none_or(|said| said == value);
+    is_or_absent("sec-fetch-mode", "navigate") && is_or_absent("sec-fetch-dest", "document")
+}
+
 fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name).and_then(|value| value.to_str().ok())
 }

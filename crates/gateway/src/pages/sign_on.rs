@@ -16,7 +16,7 @@ use super::reader::Reader;
 use crate::caller::{Proof, Session};
 use crate::failure::Failure;
 use crate::gateway::{App, Gateway};
-use crate::guard::address;
+use crate::guard::{address, is_navigation};
 use crate::identity::cookies::LoginAttempt;
 use crate::identity::oidc::{Begun, CALLBACK, Provider};
 use crate::identity::people::Person;
@@ -46,6 +46,10 @@ async fn begin(
 ) -> Response {
     let begun = async {
         let provider = provider(&app)?;
+        // Otherwise any page could use up the log-ins of the address, also those with a password.
+        if !is_navigation(&headers) {
+            return Err(Failure::new(StatusCode::FORBIDDEN, "a log-in begins with a page, not with a part of a page"));
+        }
         app.logins.admit(address(&app, peer.ip(), &headers), "")?;
         provider.begin().await
     };

@@ -294,6 +294,25 @@ fn an_id_token_is_of_one_session_and_is_not_replayed() {
     assert_eq!(world.send("GET", LIST, &[("Cookie", &as_session)], "").status, 401);
 }
 
+/// A page of another site cannot use up the log-ins of the people who have the same address as its reader.
+#[test]
+fn a_log_in_begins_only_with_a_page() {
+    let forger = Forger::start();
+    let world = forger.world();
+    let begin = |mode: &str, destination: &str| {
+        let said = [("Sec-Fetch-Mode", mode), ("Sec-Fetch-Dest", destination), ("X-Forwarded-For", "192.0.2.1")];
+        world.send("GET", "/login/oidc", &said, "")
+    };
+    for (mode, destination) in [("no-cors", "image"), ("cors", "empty"), ("navigate", "iframe")] {
+        for _ in 0..20 {
+            let refused = begin(mode, destination);
+            assert!(refused.status == 403 && refused.text.contains("begins with a page"), "{refused:?}");
+            assert!(!refused.headers.contains_key("set-cookie"), "{refused:?}");
+        }
+    }
+    assert_eq!(begin("navigate", "document").status, 303);
+}
+
 /// A browser that comes back again and again does not let the gateway ask the provider as often.
 #[test]
 fn log_ins_that_come_back_are_bounded() {

@@ -74,6 +74,13 @@ impl Failure {
         self
     }
 
+    /// The failure of a request that cannot be repeated, because it has used up something that counts once.
+    #[must_use]
+    pub fn without_retry(mut self) -> Self {
+        self.retry_after = None;
+        self
+    }
+
     /// The headers that accompany the status, in any response format.
     pub fn headers(&self) -> Option<[(HeaderName, HeaderValue); 1]> {
         let wait = self.retry_after?;

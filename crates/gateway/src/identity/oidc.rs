@@ -8,6 +8,7 @@ mod metadata;
 mod transport;
 
 use std::fmt;
+use std::io;
 use std::str::FromStr as _;
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use openidconnect::core::{
     CoreAuthenticationFlow, CoreClient, CoreClientAuthMethod, CoreIdToken, CoreIdTokenVerifier,
-    CoreJwsSigningAlgorithm as Algorithm,
+    CoreJwsSigningAlgorithm as Algorithm, CoreTokenResponse,
 };
 use openidconnect::{
     AuthType, AuthorizationCode, ClaimsVerificationError, ClientId, ClientSecret, CsrfToken, EndSessionUrl,
@@ -136,6 +137,9 @@ impl Provider {
     }
 
     /// Completes a log-in with the code that the browser has brought back.
+    ///
+    /// # Errors
+    /// With a time after which to retry only if the code has not been sent to the provider: it counts once.
     pub async fn finish(
         &self,
         options: &SignOnOptions,
@@ -143,6 +147,12 @@ impl Provider {
         nonce: String,
         verifier: String,
     ) -> Result<Person, Failure> {
+        let response = self.redeem(code, verifier).await?;
+        self.person_of_response(options, &response, nonce).await.map_err(Failure::without_retry)
+    }
+
+    /// Sends the code to the provider. Fails as [`Self::finish`].
+    async fn redeem(&self, code: String, verifier: String) -> Result<CoreTokenResponse, Failure> {
         let known = self.metadata.get().await?;
         let client =
             CoreClient::from_provider_metadata(known.metadata.clone(), self.client.clone(), self.secret.clone())
@@ -151,13 +161,25 @@ impl Provider {
         let request = client.exchange_code(AuthorizationCode::new(code)).map_err(Failure::internal)?;
         let request = request.set_pkce_verifier(PkceCodeVerifier::new(verifier));
         let response = request.request_async(&|request: HttpRequest| self.transport.clone().send(request)).await;
-        let response = response.map_err(|error| {
+        response.map_err(|error| {
             tracing::info!(cause = whole(&error), "the identity provider does not redeem a code");
             match error {
-                RequestTokenError::Request(_) => unreachable_provider(),
+                RequestTokenError::Request(error) if error.kind() == io::ErrorKind::ResourceBusy => {
+                    Failure::unavailable("too many log-ins at once")
+                }
+                RequestTokenError::Request(_) => unreachable_provider().without_retry(),
                 _ => Failure::new(StatusCode::UNAUTHORIZED, "the identity provider does not confirm the log-in"),
             }
-        })?;
+        })
+    }
+
+    /// The person in the ID token of the provider's response.
+    async fn person_of_response(
+        &self,
+        options: &SignOnOptions,
+        response: &CoreTokenResponse,
+        nonce: String,
+    ) -> Result<Person, Failure> {
         let token = response.id_token().ok_or_else(|| refused("there is no ID token"))?;
         let nonce = Nonce::new(nonce);
         let claims = self.verified(token, |token, known| {

@@ -74,7 +74,8 @@ struct Brought {
     error: Option<String>,
 }
 
-/// Begins the session of a person whom the provider has sent back. In any case the log-in is over: its cookie is removed.
+/// Begins the session of a person whom the provider has sent back. Then the log-in is over, and its cookie is removed.
+/// It is over after a failure as well, unless the code has not been used: the browser can then come back with it again.
 async fn finish(
     State(app): State<App>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
@@ -87,11 +88,14 @@ async fn finish(
     match session(&app, address(&app, peer.ip(), &headers), attempt, brought).await {
         Ok(cookies) => (app.cookies.end_attempt(cookies), Redirect::to(&next)).into_response(),
         Err(problem) => {
-            (app.cookies.end_attempt(app.cookies.none()), page(&app, reader, &next, Some(&problem))).into_response()
+            let kept = app.cookies.none();
+            let cookies = if problem.retry_after.is_some() { kept } else { app.cookies.end_attempt(kept) };
+            (cookies, page(&app, reader, &next, Some(&problem))).into_response()
         }
     }
 }
 
+/// Fails with a time after which to retry only if the code has not been used.
 async fn session(
     app: &Gateway,
     address: IpAddr,
@@ -116,7 +120,7 @@ async fn session(
     app.logins.admit_return(address)?;
     let LoginAttempt { nonce, verifier, .. } = attempt;
     let person = provider.finish(&app.options.sign_on, brought.code, nonce, verifier).await?;
-    begin_session(app, person).await
+    begin_session(app, person).await.map_err(Failure::without_retry)
 }
 
 /// A new session, whatever session the browser had before.

@@ -203,6 +203,12 @@ fn come_back_from(address: &str, world: &World, (cookie, state): (&str, &str)) -
     world.send("GET", &path, &[("Cookie", cookie), ("X-Forwarded-For", address)], "")
 }
 
+/// Whether the answer removes the cookie of the log-in from the browser.
+fn ends_log_in(answer: &Answer) -> bool {
+    let mut set = answer.headers.get_all("set-cookie").iter().filter_map(|set| set.to_str().ok());
+    set.any(|set| set.starts_with("workflow-login=") && set.contains("Max-Age=0"))
+}
+
 #[test]
 fn an_id_token_counts_only_if_everything_in_it_is_right() {
     let forger = Forger::start();
@@ -334,12 +340,27 @@ fn log_ins_that_come_back_are_bounded() {
     assert!((20..=most).contains(&admitted), "{admitted} of {most}");
     assert!(refused.status == 429 && refused.text.contains("too many log-ins"), "{refused:?}");
     assert!(refused.headers.contains_key("retry-after"), "{refused:?}");
+    // The code has not been used, so the browser can come back with it later.
+    assert!(!ends_log_in(&refused), "{refused:?}");
     assert_eq!(u64::try_from(forger.state.lock().unwrap().redeemed).unwrap(), admitted);
     // Another address has its own log-ins. What would not get as far as the provider counts for nobody.
-    assert_eq!(come_back_from("192.0.2.2", &world, (&cookie, &state)).status, 401);
+    let unconfirmed = come_back_from("192.0.2.2", &world, (&cookie, &state));
+    assert!(unconfirmed.status == 401 && ends_log_in(&unconfirmed), "{unconfirmed:?}");
     for _ in 0..30 {
         assert_eq!(come_back_from("192.0.2.3", &world, (&cookie, "other")).status, 401);
     }
+}
+
+/// Nobody knows whether a provider that has not answered has used the code.
+#[test]
+fn a_log_in_is_over_when_its_code_has_been_sent() {
+    let forger = Forger::start();
+    let world = forger.world();
+    let (cookie, state, _) = begin(&world);
+    forger.state.lock().unwrap().is_down = true;
+    let failed = come_back(&forger, &world, (&cookie, &state), "");
+    assert!(failed.status == 503 && failed.text.contains("the identity provider cannot be reached"), "{failed:?}");
+    assert!(ends_log_in(&failed) && !failed.headers.contains_key("retry-after"), "{failed:?}");
 }
 
 #[test]

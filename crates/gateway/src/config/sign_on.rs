@@ -210,6 +210,7 @@ impl SignOnOptions {
             PROXY_GROUPS if rule.value.contains(separator) && rule.value != ANY => {
                 format!("{separator:?} separates the groups in the header; see --proxy-groups-separator")
             }
+            PROXY_GROUPS if rule.value.contains('"') => "a header with quotes is refused".to_owned(),
             PROXY_GROUPS => return None,
             _ => "the claims of a proxy are person and groups".to_owned(),
         };
@@ -284,7 +285,8 @@ mod tests {
         assert_eq!(options(OIDC).problem(), None);
         let of_groups = [PROXY, &["--proxy-groups-header=X-Groups", "--proxy-groups-separator=|", DN]].concat();
         assert_eq!(options(&of_groups).problem(), None);
-        assert_eq!(options(&[PROXY, OIDC, &[DN]].concat()).problem(), None);
+        // An identity provider can have claims and groups that a header cannot contain.
+        assert_eq!(options(&[PROXY, OIDC, &[DN, "--person-role=groups=a\"b=a"]].concat()).problem(), None);
         assert_eq!(options(&[]).problem(), None);
         for (arguments, said) in [
             (&["--person-role=sub=*=a"][..], "--person-role needs"),
@@ -299,6 +301,10 @@ mod tests {
             (&[PROXY, &["--proxy-groups-separator=|", "--person-role=person=*=a"]].concat(), "--proxy-groups-header"),
             (&[PROXY, &["--person-role=groups=finance=a"]].concat(), "there is no --proxy-groups-header"),
             (&[PROXY, &["--proxy-groups-header=X-Groups", DN]].concat(), "',' separates the groups"),
+            (
+                &[PROXY, &["--proxy-groups-header=X-Groups", "--person-role=groups=a\"b=a"]].concat(),
+                "a header with quotes is refused",
+            ),
             (&[PROXY, &["--person-role=email=*=a"]].concat(), "the claims of a proxy are person and groups"),
         ] {
             let problem = options(arguments).problem().unwrap_or_default();

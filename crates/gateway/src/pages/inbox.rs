@@ -71,6 +71,10 @@ async fn show(
     let mut answers = Vec::new();
     if list.whose == Whose::Done {
         (answers, list.has_next) = answers::read(&app, &visitor, list.page, list.search()).await?;
+        // A short list is complete, and has found out that there are no others.
+        let is_complete = !list.is_narrowed() && !list.has_next;
+        list.counts.done =
+            if is_complete { Some(answers.len() as i64) } else { answers::count(&app, &visitor).await? };
     }
     html(&Page {
         frame: Frame::new(&app, &visitor, "/inbox", visitor.reader.t("inbox.title")).await?,

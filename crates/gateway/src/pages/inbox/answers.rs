@@ -1,5 +1,6 @@
 //! What a person has answered, from the record.
 
+use axum::http::StatusCode;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
 use tokio_postgres::Row;
@@ -92,10 +93,19 @@ pub fn earliest() -> Uuid {
     Uuid::new_v7(Timestamp::from_unix(NoContext, since, 0))
 }
 
-/// How many answers the visitor has given, up to a thousand.
-pub async fn count(app: &Gateway, visitor: &Visitor) -> Result<i64, Failure> {
-    let rows = app.database.read(&visitor.caller, COUNT, parameters![earliest()]).await?;
-    Ok(rows.first().map_or(0, |row| row.get("answers")))
+/// How many answers the visitor has given, up to a thousand. `None` if counting them takes too long.
+pub async fn count(app: &Gateway, visitor: &Visitor) -> Result<Option<i64>, Failure> {
+    let rows = if_available(app.database.read(&visitor.caller, COUNT, parameters![earliest()]).await)?;
+    Ok(rows.and_then(|rows| rows.first().map(|row| row.get("answers"))))
+}
+
+/// What was read, unless the database has had no time or no connection for it. A page is worth showing without it.
+fn if_available<T>(read: Result<T, Failure>) -> Result<Option<T>, Failure> {
+    match read {
+        Ok(read) => Ok(Some(read)),
+        Err(failure) if failure.status == StatusCode::SERVICE_UNAVAILABLE => Ok(None),
+        Err(failure) => Err(failure),
+    }
 }
 
 /// Answers of a page, and whether there are more.
@@ -106,4 +116,20 @@ pub async fn read(app: &Gateway, visitor: &Visitor, page: u32, search: &str) -> 
     let rows = app.database.read(&visitor.caller, ANSWERS, values).await?;
     let answers = rows.iter().take(PAGE).map(|row| Answer::new(row, &visitor.reader)).collect();
     Ok((answers, rows.len() > PAGE && page < MAX_PAGES))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::failure::status_of;
+
+    #[test]
+    fn a_number_that_takes_too_long_is_left_out() {
+        let failed = |status: StatusCode| if_available::<i64>(Err(Failure::new(status, "x")));
+        assert_eq!(if_available(Ok(7)).unwrap(), Some(7));
+        // Of the gateway's own time limit, and of statement_timeout.
+        assert_eq!(failed(Failure::unavailable("x").status).unwrap(), None);
+        assert_eq!(failed(status_of("57014").unwrap()).unwrap(), None);
+        failed(StatusCode::FORBIDDEN).unwrap_err();
+    }
 }

@@ -5,7 +5,6 @@ use serde::Deserialize;
 use tokio_postgres::Row;
 use uuid::Uuid;
 
-use super::answers;
 use crate::failure::Failure;
 use crate::gateway::Gateway;
 use crate::pages::frame::Visitor;
@@ -307,11 +306,11 @@ impl ListQuery {
 }
 
 /// How many tasks are for the visitor in person, and for the visitor's roles besides, and how many answers the visitor
-/// has given. No index finds the answers, so they are counted only if the list is of them; else their number is 0.
+/// has given, if that is known: no index finds the answers, so only the page that lists them counts them.
 pub struct Counts {
     pub mine: i64,
     pub roles: i64,
-    pub done: i64,
+    pub done: Option<i64>,
 }
 
 /// A page of the list.
@@ -330,11 +329,8 @@ impl List {
         let groups = visitor.groups();
         let counts = app.database.read(&visitor.caller, COUNTS, parameters![groups.clone()]).await?;
         let count = |name: &str| counts.first().map_or(0, |row| row.get(name));
-        let mut counts = Counts { mine: count("mine"), roles: count("roles"), done: 0 };
+        let counts = Counts { mine: count("mine"), roles: count("roles"), done: None };
         let (whose, order, page) = (query.whose(&counts), query.order(), query.page());
-        if whose == Whose::Done {
-            counts.done = answers::count(app, visitor).await?;
-        }
         let sql = match whose {
             Whose::Mine => ordered!(order, concat!(for_me!("$5::pg_catalog.text[]"), " AND ", mine!())),
             Whose::Roles => ordered!(order, concat!(for_me!("$5::pg_catalog.text[]"), " AND NOT ", mine!())),

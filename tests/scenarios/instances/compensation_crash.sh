@@ -104,13 +104,14 @@ count() {
     is "" "SELECT * FROM wf_check()"
 }
 
+# covered: a crash came between two steps that take back, and journeys have ended in each way.
+covered() { [ "$halfway" -gt 0 ] && [ "$(query "SELECT count(DISTINCT sub_status) FROM workflow.instances")" -eq 3 ]; }
+
 round=0
-while [ "$round" -lt "$rounds" ] || { [ "$WORKFLOW_TEST_SECONDS" -gt 10 ] && [ "$SECONDS" -lt "$WORKFLOW_TEST_SECONDS" ]; }; do
+while [ "$round" -lt "$rounds" ] || ! covered || { [ "$WORKFLOW_TEST_SECONDS" -gt 10 ] && [ "$SECONDS" -lt "$WORKFLOW_TEST_SECONDS" ]; }; do
     round=$((round + 1))
     crash
     count
     echo "ok: round $round, $(query "SELECT string_agg(format('%s %s', number, sub_status), ', ') FROM (
         SELECT sub_status, count(*) AS number FROM workflow.instances GROUP BY 1 ORDER BY 1) AS s"), $halfway met half-way"
 done
-[ "$halfway" -gt 0 ] || fail "no crash came between two steps that take back"
-for status in Finished Faulted Cancelled; do is t "SELECT count(*) > 0 FROM workflow.instances WHERE sub_status = '$status'"; done

@@ -44,7 +44,7 @@ echo "ok: what was kept came before what was due, once, with the rights of the o
 # No task worker can claim tasks of paused instances; after the pause one can.
 query "SELECT count(wf_pause(instance_id)) FROM workflow.instance_list" >>"$WORKFLOW_TMP/unpause.out"
 is 0 "SELECT count(*) FROM wf_claim_tasks(max => 100)"
-psql -X -q -At -c "CALL wf_wait_tasks(timeout => '60 s')" >"$WORKFLOW_TMP/wait.out" &
+psql -X -q -At -c "CALL wf_wait_tasks(timeout => '1 day')" >"$WORKFLOW_TMP/wait.out" &
 await 1 "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Extension' AND query LIKE 'CALL wf_wait_tasks%'"
 query "SELECT count((wf_unpause(instance_id)).sub_status) FROM workflow.instance_list" >>"$WORKFLOW_TMP/unpause.out"
 wait $!

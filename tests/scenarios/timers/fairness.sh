@@ -24,8 +24,8 @@ as slow "SELECT wf_define('{\"definitionId\": \"script\", \"variables\": {\"V\":
 firing="SELECT count(*) FROM workflow.workers WHERE worker = 'executor' AND state = 'firing'"
 fired="SELECT count(*) FROM workflow.instance_list WHERE definition_id = 'of other' AND status = 'Finished'"
 
-# No fire of `other` may count as long, however slow the machine is.
-setting "workflow.long_fire = '1h'" "workflow.launch_workers = on"
+# No fire of `other` may count as long, however slow the machine is, and no script may run into its limit.
+setting "workflow.long_fire = '1h'" "workflow.javascript_timeout = '1h'" "workflow.launch_workers = on"
 as slow "SELECT wf_start('sql') FROM generate_series(1, 500)"
 await 3 "$firing"
 as other "SELECT wf_start('of other') FROM generate_series(1, 5)"

@@ -6,10 +6,6 @@ source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 time_books
 setting "workflow.launch_workers = on" "workflow.max_executors = 3"
 
-# Due one after the other, while the clients pause now and then, so that workers and clients each come first for some.
-for definition in noted pure; do
-    query "SELECT count(wf_start('$definition', jsonb_build_object('wait', (2000 + 3 * n) || ' ms'))) FROM generate_series(1, 1000) n" >/dev/null
-done
 query "CREATE PROCEDURE drive(until timestamptz) LANGUAGE plpgsql AS \$\$
 BEGIN
     WHILE clock_timestamp() < until AND EXISTS (SELECT FROM workflow.bookmarks WHERE due_at IS NOT NULL) LOOP
@@ -18,24 +14,33 @@ BEGIN
         PERFORM pg_sleep(random() * 0.05);
     END LOOP;
 END \$\$"
-pids=()
-for number in 1 2 3 4 5 6 7 8; do
-    psql -X -q -v ON_ERROR_STOP=1 -c "CALL drive(now() + '60 seconds')" >"$WORKFLOW_TMP/driver.$number" 2>&1 &
-    pids+=($!)
+
+# Due one after the other, while the clients pause now and then, so that workers and clients each come first for some. In a round on a busy
+# machine, one side may come first for all.
+each=0
+by_workers=0
+while [ "$by_workers" -eq 0 ] || [ "$by_workers" -ge $((2 * each)) ]; do
+    each=$((each + 1000))
+    for definition in noted pure; do
+        query "SELECT count(wf_start('$definition', jsonb_build_object('wait', (2000 + 3 * n) || ' ms'))) FROM generate_series(1, 1000) n" >/dev/null
+    done
+    pids=()
+    for number in 1 2 3 4 5 6 7 8; do
+        psql -X -q -v ON_ERROR_STOP=1 -c "CALL drive(now() + '60 seconds')" >"$WORKFLOW_TMP/driver.$number" 2>&1 &
+        pids+=($!)
+    done
+    for pid in "${pids[@]}"; do wait "$pid" || fail "a client ended: $(cat "$WORKFLOW_TMP"/driver.*)"; done
+    await 0 "SELECT count(*) FROM workflow.bookmarks"
+    # The counters are updated after the commit: a late one makes another round.
+    by_workers=$(query "SELECT fired FROM workflow.workers WHERE worker = 'scheduler'")
 done
-for pid in "${pids[@]}"; do wait "$pid" || fail "a client ended: $(cat "$WORKFLOW_TMP"/driver.*)"; done
-await 0 "SELECT count(*) FROM workflow.bookmarks"
-is "1000|1000" "SELECT count(*), count(DISTINCT instance) FROM happened"
-is "noted|Finished|1000
-pure|Finished|1000" "SELECT definition_id, sub_status, count(*) FROM workflow.instances GROUP BY 1, 2 ORDER BY 1"
+is "$each|$each" "SELECT count(*), count(DISTINCT instance) FROM happened"
+is "noted|Finished|$each
+pure|Finished|$each" "SELECT definition_id, sub_status, count(*) FROM workflow.instances GROUP BY 1, 2 ORDER BY 1"
 # The start, and one fire.
 is 0 "SELECT count(*) FROM workflow.instances i WHERE (SELECT count(*) FROM workflow.execution_log l WHERE l.instance_id = i.id) <> 2"
 is 0 "SELECT count(*) FROM workflow.incidents"
-# The counters are updated after the commit.
-await t "SELECT fired > 0 FROM workflow.workers WHERE worker = 'scheduler'"
-by_workers=$(query "SELECT fired FROM workflow.workers WHERE worker = 'scheduler'")
-[ "$by_workers" -lt 2000 ] || fail "the clients fired nothing"
-echo "ok: eight clients and three executors on the same 2000 rows, each fired once ($by_workers by workers)"
+echo "ok: eight clients and three executors on the same $((2 * each)) rows, each fired once ($by_workers by workers)"
 
 # Both transactions are open before either commits; which one commits first, and how long after the other, is random.
 psql -X -q -v ON_ERROR_STOP=1 >>"$WORKFLOW_TMP/setup.out" <<'SQL'
@@ -109,9 +114,9 @@ query "ROLLBACK PREPARED 'undone'"
 query "COMMIT PREPARED 'kept'"
 await "noted|Finished
 parent|Finished" "SELECT definition_id, sub_status FROM workflow.instances WHERE correlation_id = 'kept' ORDER BY 1"
-is "1001|1" "SELECT (SELECT count(*) FROM happened), (SELECT count(*) FROM steps)"
+is "$((each + 1))|1" "SELECT (SELECT count(*) FROM happened), (SELECT count(*) FROM steps)"
 query "SELECT wf_start('meet', correlation_id => 'kept'), wf_start('meet', correlation_id => 'undone')" >/dev/null
-is "kept|Finished
+await "kept|Finished
 undone|Suspended" "SELECT correlation_id, sub_status FROM workflow.instances WHERE definition_id = 'meet' AND correlation_id IN ('kept', 'undone') ORDER BY 1"
 query "SELECT wf_cancel(id) FROM workflow.instances WHERE correlation_id = 'undone'" >/dev/null
 echo "ok: what a prepared transaction left behind is delivered when another session commits it"
@@ -123,7 +128,7 @@ query "SELECT wf_enqueue_bookmark(activity_id => 'here', correlation_id => 'late
 await t "SELECT state = 'idle' AND state_change > '$before' FROM pg_stat_activity WHERE backend_type = 'workflow scheduler'"
 # A timer fires after that.
 start 1 pure "1 second"
-await 1001 "SELECT count(*) FROM workflow.instances WHERE definition_id = 'pure' AND sub_status = 'Finished'"
+await $((each + 1)) "SELECT count(*) FROM workflow.instances WHERE definition_id = 'pure' AND sub_status = 'Finished'"
 is 1 "SELECT count(*) FROM workflow.bookmark_queue"
 finish late COMMIT
 await 206 "$met"

@@ -15,14 +15,15 @@ setting "workflow.launch_workers = on"
 
 # The first attempt ends, and the due work of others fires.
 eventually has_logged 1 "terminating connection due to transaction timeout"
-await 1 "SELECT attempts FROM workflow.bookmarks WHERE due_at IS NOT NULL"
+await t "SELECT EXISTS (SELECT FROM workflow.bookmarks WHERE due_at IS NOT NULL AND attempts > 0) OR EXISTS (SELECT FROM workflow.dead_letters)"
 start 3 noted "1 ms"
 await "3|3" "SELECT count(*), count(DISTINCT instance) FROM happened"
 echo "ok: an executor that transaction_timeout ends counts as an attempt, and others go on"
 
 # The second attempt is due after a second, the third after ten more.
 await "Failed|3|the worker exited while firing it" "SELECT reason, attempts, last_error FROM workflow.dead_letters"
-[ "$(ended)" -eq 3 ] || fail "$(ended) sessions were ended by transaction_timeout"
+# Or a fourth, before its attempt was counted.
+[ "$(ended)" -ge 3 ] || fail "$(ended) sessions were ended by transaction_timeout"
 is 0 "SELECT count(*) FROM workflow.bookmarks WHERE due_at IS NOT NULL"
 is Suspended "SELECT sub_status FROM workflow.instances WHERE definition_id = 'sleep'"
 start 2 noted "1 ms"

@@ -129,6 +129,10 @@ start() {
     query "SELECT count(wf_start('$2', '{\"wait\": \"$3\"}')) FROM generate_series(1, $1)" "${4:-}" >/dev/null
 }
 
+# unused DATABASE: waits until no client is connected to it, as those that have just left may still be. Statements such as DROP DATABASE and
+# CREATE DATABASE ... TEMPLATE wait for them for 5 seconds only.
+unused() { await 0 "SELECT count(*) FROM pg_stat_activity WHERE datname = '$1' AND backend_type = 'client backend'" postgres; }
+
 # holding DATABASE STATEMENT...: runs the statements in a transaction that stays open; sets `holder`. Waits for its process.
 holding() {
     local database=$1 command arguments=()
@@ -215,5 +219,6 @@ fires_elsewhere() {
     time_books elsewhere
     start 1 noted "$1" elsewhere
     await "1|1" "SELECT count(*), count(DISTINCT instance) FROM happened" elsewhere
+    unused elsewhere
     query "DROP DATABASE elsewhere" postgres
 }

@@ -40,18 +40,18 @@ await 100 "$finished"
 echo "ok: and those of a restore that drops everything first"
 
 # Elsewhere it is a copy, however it was restored.
-warnings() { grep -c "this database is a copy, and its timers belong to the original" "$PGHOST/log" || true; }
+warning="this database is a copy, and its timers belong to the original"
 turn=0
 for how in "--data-only $WORKFLOW_TMP/data" "--data-only -j 2 $WORKFLOW_TMP/data" "--clean --if-exists $WORKFLOW_TMP/all"; do
     turn=$((turn + 1))
     query "CREATE DATABASE copy$turn" postgres
     query "CREATE EXTENSION workflow" "copy$turn"
     asleep "copy$turn"
-    before=$(warnings)
+    before=$(logged "$warning")
     # shellcheck disable=SC2086
     pg_restore -d "copy$turn" $how
     await foreign "$(state "copy$turn")" "copy$turn"
-    [ "$(warnings)" -gt "$before" ] || fail "the log does not say that copy$turn is a copy"
+    eventually has_logged $((before + 1)) "$warning"
     is foreign "$(state "copy$turn")"
 done
 # When all of their timers are due and their schedulers have exited, new ones check again, which the log shows. Then a timer of the original
@@ -60,10 +60,9 @@ for turn in 1 2 3; do
     await_due 100 "copy$turn"
     await 1 "SELECT count(*) FROM workflow.workers WHERE worker = 'scheduler' AND database = 'copy$turn' AND pid IS NULL" "copy$turn"
 done
-before=$(warnings)
+before=$(logged "$warning")
 query "SELECT pg_reload_conf()" >/dev/null
-have_warned() { [ "$(warnings)" -ge $((before + 3)) ]; }
-eventually have_warned
+eventually has_logged $((before + 3)) "$warning"
 await 0 "SELECT count(*) FROM workflow.workers WHERE worker = 'executor' AND database = '$PGDATABASE'"
 query "SELECT wf_start('timer', '{\"wait\": \"1 ms\"}')" >/dev/null
 await 101 "$finished"

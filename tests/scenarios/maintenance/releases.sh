@@ -48,6 +48,7 @@ dump_waiting() {
     query "SELECT DISTINCT get_byte(state, 0) FROM workflow.instances ORDER BY 1" waiting | diff "$WORKFLOW_TMP/formats" - ||
         fail "nothing in waiting.sql has a state of some format"
     pg_dump -f "$waiting" waiting
+    unused waiting
     query "DROP DATABASE waiting" postgres
     echo "ok: something waits for each of $(wc -l <"$WORKFLOW_TMP/kinds") reasons, and a state is stored in each format"
 }
@@ -253,6 +254,7 @@ for dump in "$releases"/waiting--*.sql; do
     query "CREATE EXTENSION workflow VERSION '$version'" updated
     query "ALTER EXTENSION workflow UPDATE" updated
     objects updated | diff "$WORKFLOW_TMP/fresh" - || fail "what was updated from $version differs from what is new"
+    unused updated
     query "DROP DATABASE updated" postgres
     echo "ok: the schema of version $version is updated to what a new one is, rights included"
     restore "$version" "$version" "$dump"

@@ -131,6 +131,7 @@ query "CREATE DATABASE fresh" postgres
 query "CREATE EXTENSION workflow" fresh
 query "SELECT wf_grant_usage('clerk')" fresh >/dev/null
 query "GRANT EXECUTE ON FUNCTION wf_start, wf_resume TO beginner" fresh >/dev/null
+unused workflow
 query "CREATE DATABASE updated TEMPLATE workflow" postgres
 psql -X -q -d updated >"$WORKFLOW_TMP/drop.out" 2>&1 <<'SQL'
 DROP TABLE public.happened, public.gate; DROP FUNCTION public.gate(), stamp(jsonb), stamped(jsonb);

@@ -107,7 +107,10 @@ export PGHOST=$first PGDATA=$PGDATA_FIRST
 
 # security.md#renamed-and-dropped-roles: after pg_upgrade the oid decides
 # pg_upgrade keeps OIDs, and copies the tables unchanged: the stored name is still carol.
+# The replica may have left only just now.
+await 0 "SELECT count(*) FROM pg_replication_slots WHERE active"
 query "DROP PUBLICATION everything; SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots" >/dev/null
+unused again
 query "DROP DATABASE again" postgres
 query "DROP DATABASE IF EXISTS workflow_template" postgres
 query "ALTER SYSTEM RESET wal_level" postgres

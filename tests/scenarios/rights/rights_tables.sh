@@ -71,6 +71,7 @@ for who in reader keeper; do
         fail "restore of what $who dumped: $(tail -n 5 "$WORKFLOW_TMP/restore.out")"
     contents restored | diff "$WORKFLOW_TMP/before" - || fail "what $who dumped is not what there was"
     [ "$(query "SELECT * FROM wf_check()" restored)" = "role that bypasses row-level security|keeper" ] || fail "wf_check of what $who dumped"
+    unused restored
     query "DROP DATABASE restored" postgres
 done
 query "DROP ROLE keeper"
@@ -126,6 +127,7 @@ diff -q "$WORKFLOW_TMP/before" "$WORKFLOW_TMP/after" >/dev/null && fail "nothing
 contents subscriber | diff "$WORKFLOW_TMP/after" - || fail "the subscriber does not follow"
 query "DROP SUBSCRIPTION follow" subscriber 2>/dev/null
 query "DROP PUBLICATION everything"
+unused subscriber
 query "DROP DATABASE subscriber" postgres
 ok "every table can be changed under such a publication, adoption included, and the subscriber follows"
 

@@ -13,7 +13,7 @@ run() {
     local directory=$1
     shift
     printf '%s\n' "unix_socket_directories = '$directory'" "$@" >>"$directory/data/postgresql.conf"
-    pg_ctl -D "$directory/data" -l "$directory/log" -s -w -t 60 start || fail "$(tail -n 5 "$directory/log")"
+    pg_ctl -D "$directory/data" -l "$directory/log" -s -w start || fail "$(tail -n 5 "$directory/log")"
 }
 mkdir "$standby" "$copy"
 
@@ -56,7 +56,7 @@ await 0 "SELECT count(*) FROM pg_stat_wal_receiver"
 await_due 40
 is 45 "SELECT count(*) FROM workflow.bookmarks"
 is 0 "SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'workflow%'"
-is t "SELECT pg_promote()"
+is t "SELECT pg_promote(wait_seconds => 600)"
 await "30|30" "$noted"
 await 5 "SELECT count(*) FROM workflow.bookmarks"
 is "noted|30

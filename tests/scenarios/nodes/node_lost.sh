@@ -39,7 +39,7 @@ done
 has_begun() { [ "$(cat "$WORKFLOW_TMP"/client.* 2>/dev/null | wc -l)" -ge 20 ]; }
 eventually has_begun
 kill_server
-on second is t "SELECT pg_promote()"
+on second is t "SELECT pg_promote(wait_seconds => 600)"
 on second setting "synchronous_standby_names = ''"
 echo second >"$WORKFLOW_TMP/node"
 before=$(cat "$WORKFLOW_TMP"/client.* | wc -l)

@@ -27,7 +27,7 @@ query "$(pay_order order-2)" >/dev/null
 query "SELECT wf_remove_partitions('{4,5,6,7}')" >/dev/null
 lsn=$(on first query "SELECT pg_current_wal_lsn()")
 on second await t "SELECT pg_last_wal_replay_lsn() >= '$lsn'"
-on second is t "SELECT pg_promote()"
+on second is t "SELECT pg_promote(wait_seconds => 600)"
 on second await f "SELECT pg_is_in_recovery()"
 on second query "BEGIN; SELECT wf_remove_partitions('{0,1,2,3}'); SELECT wf_add_partitions('{4,5,6,7}', 8); COMMIT" >/dev/null
 

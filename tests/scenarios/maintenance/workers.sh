@@ -19,7 +19,7 @@ query "SELECT wf_grant_usage('joe'), wf_grant_usage('nolog')" >/dev/null
 # Events of the superuser reach instances of others.
 query "SELECT wf_grant_events('joe')" >/dev/null
 time_books
-setting "workflow.launch_workers = on"
+setting "workflow.launch_workers = on" "workflow.worker_idle_timeout = '1h'"
 
 # start_as ROLE: an instance of this role's own definition.
 start_as() {
@@ -124,8 +124,8 @@ echo "ok: workflow.launch_workers ends the workers and starts them again"
 query "UPDATE gate SET is_open = false"
 start 1 held "100 ms"
 is_inside 1
-is t "SELECT pg_terminate_backend(pid, 10000) FROM workflow.workers WHERE worker = 'executor' AND state = 'firing'"
-await 1 "SELECT attempts FROM workflow.bookmarks WHERE attempts > 0"
+is t "SELECT pg_terminate_backend(pid, 600000) FROM workflow.workers WHERE worker = 'executor' AND state = 'firing'"
+await 1 "SELECT count(*) FROM workflow.bookmarks WHERE attempts > 0"
 query "UPDATE gate SET is_open = true"
 await 68 "$finished"
 is "30|30" "$lines"
@@ -137,7 +137,7 @@ start 10 noted "1 second"
 start 10 pure "1 second"
 is_inside 2
 due=$(last_due)
-pg_ctl -D "$PGDATA" -s -w -m fast -t 20 stop || fail "a worker delays the shutdown"
+stop_server || fail "a worker prevents the shutdown"
 eventually is_past "$due"
 start_server
 await 88 "$finished"
@@ -145,15 +145,22 @@ is_inside 2
 query "UPDATE gate SET is_open = true"
 await 90 "$finished"
 is "42|42" "$lines"
-echo "ok: a fast shutdown is not delayed, and the restart fires what became due meanwhile"
+echo "ok: a fast shutdown is not prevented, and the restart fires what became due meanwhile"
 
+# crash PID: kills this worker, and waits until the server has recovered.
+crash() {
+    local before recovers="all server processes terminated; reinitializing"
+    before=$(logged "$recovers")
+    kill -9 "$1"
+    eventually has_logged $((before + 1)) "$recovers"
+    await 1 "SELECT 1"
+}
 query "UPDATE gate SET is_open = false"
 start 2 held "100 ms"
 start 30 noted "500 ms"
 start 30 pure "500 ms"
 is_inside 2
-kill -9 "$(query "SELECT min(pid) FROM workflow.workers WHERE worker = 'executor' AND state = 'firing'")"
-await 1 "SELECT 1"
+crash "$(query "SELECT min(pid) FROM workflow.workers WHERE worker = 'executor' AND state = 'firing'")"
 await 150 "$finished"
 query "UPDATE gate SET is_open = true"
 await 152 "$finished"
@@ -168,9 +175,9 @@ query "GRANT EXECUTE ON FUNCTION public.gate() TO joe"
 as_joe "SELECT wf_define('{\"definitionId\": \"poison\", \"root\": [{\"type\": \"Event\", \"eventName\": \"Poison\"}, {\"type\": \"Sql\", \"statement\": \"SELECT public.gate()\"}]}'), wf_start('poison')"
 query "SELECT wf_publish_event('Poison')" >/dev/null
 for _ in 1 2 3; do
-    await 1 "$firing"
-    kill -9 "$(query "SELECT pid FROM workflow.workers WHERE worker = 'executor' AND state = 'firing'")"
-    await 1 "SELECT 1"
+    # The attempt is counted before that.
+    await 1 "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'delivering stimulus %' AND wait_event = 'PgSleep'"
+    crash "$(query "SELECT pid FROM workflow.workers WHERE worker = 'executor' AND state = 'firing'")"
 done
 await "Failed|4|the server or a worker crashed each time it was fired" "SELECT reason, attempts, last_error FROM workflow.dead_letters"
 is Suspended "SELECT sub_status FROM workflow.instances WHERE definition_id = 'poison'"
@@ -178,8 +185,7 @@ query "SELECT wf_cancel(id) FROM workflow.instances WHERE definition_id = 'poiso
 query "UPDATE gate SET is_open = true"
 echo "ok: a stimulus that crashes the server each time is a dead letter"
 
-kill -9 "$(query "SELECT pid FROM workflow.workers WHERE worker = 'launcher'")"
-await 1 "SELECT 1"
+crash "$(query "SELECT pid FROM workflow.workers WHERE worker = 'launcher'")"
 start 1 noted "100 ms"
 await 153 "$finished"
 for kind in launcher scheduler; do
@@ -195,7 +201,7 @@ await asleep "SELECT state FROM workflow.workers WHERE worker = 'scheduler' AND 
 query "SELECT wf_publish_event('Patience')" >/dev/null
 await Finished "SELECT sub_status FROM workflow.instances WHERE definition_id = 'patient'"
 query "SELECT wf_delete_instance(id) FROM workflow.instances WHERE definition_id = 'patient'" >/dev/null
-setting "workflow.worker_idle_timeout = DEFAULT"
+setting "workflow.worker_idle_timeout = '1h'"
 echo "ok: a stimulus that is left wakes a database that sleeps"
 
 # A client locks the instances while they are due. A new executor counts an attempt before it makes it, and takes the count back when

@@ -4,7 +4,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 # A call that waits for one of these locks fails instead of hanging. No call of this test waits for any other lock.
-export PGOPTIONS="-c lock_timeout=30s"
+export PGOPTIONS="-c lock_timeout=5min"
 
 psql -X -q -v ON_ERROR_STOP=1 >"$WORKFLOW_TMP/setup.out" <<'SQL'
 SET client_min_messages = error;

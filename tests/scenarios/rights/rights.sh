@@ -35,7 +35,7 @@ define_as dbo <<'EOF'
 EOF
 start_as dbo climb
 query "ALTER DATABASE $PGDATABASE SET role = 'dbo'"
-setting "workflow.launch_workers = on"
+setting "workflow.launch_workers = on" "workflow.worker_idle_timeout = '1h'"
 start_as dbo wake
 await Faulted "$(status climb)"
 is postgres "$superusers"

@@ -45,6 +45,7 @@ ok "it runs there, by the workers"
 
 # The server crashes after the last answers are committed.
 setting "workflow.launch_workers = off"
+await "workflow launcher" "SELECT backend_type FROM pg_stat_activity WHERE backend_type LIKE 'workflow%'"
 [ "$(as_robot "$answer")" = 5 ] || fail "five before the crash"
 kill_server
 start_server

@@ -14,7 +14,10 @@ query "ALTER DATABASE workflow SET workflow.notify_triggers = off; ALTER DATABAS
 # crash: kills one process, so that the server terminates all others and recovers from its WAL, as after a power loss, except that cached
 # pages still reach the disk.
 crash() {
-    kill -9 "$(query "SELECT pid FROM pg_stat_activity WHERE backend_type = 'background writer'")"
+    local writer="SELECT pid FROM pg_stat_activity WHERE backend_type = 'background writer'"
+    # After a recovery the server accepts connections before it has started all its processes.
+    await t "SELECT count(*) = 1 FROM ($writer) AS w"
+    kill -9 "$(query "$writer")"
     eventually has_recovered
 }
 has_recovered() { query "SELECT 1" >/dev/null 2>&1 && [ "$(logged "database system is ready")" -gt "$recoveries" ] && recoveries=$(logged "database system is ready"); }

@@ -183,11 +183,13 @@ call() {
     psql -X -q -c "SET client_min_messages = info" -c "CALL $1()" >"client.${#pids[@]}" 2>&1 &
     pids+=($!)
 }
+# called: waits until all clients have called: one that connects only after a crash would stay.
+called() { await "${#clients[@]}" "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'CALL%'"; }
 load() {
     local client
     pids=()
     for client in "${clients[@]}"; do call "$client"; done
-    await "${#clients[@]}" "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'CALL%'"
+    called
 }
 # A client ends with the server, or when it is asked to.
 look_after() {
@@ -259,6 +261,7 @@ await t "SELECT count(*) > 100 FROM effects"
 query "SELECT version FROM wf_define(document(2))" >>setup.out
 clients+=(migrator)
 call migrator
+called
 sleep "0.$((RANDOM % 3))"
 crash
 # On a slow machine all may have been migrated between two looks: it crashes nevertheless.

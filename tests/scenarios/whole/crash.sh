@@ -63,8 +63,9 @@ kill_all() {
     local postmaster children
     postmaster=$(head -n 1 "$PGDATA/postmaster.pid")
     children=$(pgrep -P "$postmaster")
+    # A child may have ended.
     # shellcheck disable=SC2086
-    kill -9 "$postmaster" $children
+    kill -9 "$postmaster" $children 2>/dev/null || true
     while kill -0 "$postmaster" 2>/dev/null; do sleep 0.05; done
 }
 
@@ -78,6 +79,8 @@ load() {
     for ((number = 1; number <= clients; number++)); do
         psql -X -q -c "SET client_min_messages = info" -c "CALL client('$1-$number')" >"$WORKFLOW_TMP/client.$number" 2>&1 &
     done
+    # One that connects only after the crash would stay.
+    await "$clients" "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'CALL client%'"
     # From hardly started to well under way.
     sleep "$(awk "BEGIN { print 0.2 + $RANDOM / 32768 * 1.8 }")"
     if (($1 % 3)); then kill_all; else kill_one; fi

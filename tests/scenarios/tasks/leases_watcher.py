@@ -1,4 +1,4 @@
-"""The watcher of leases_crash.sh: leases_watcher.py SEEN OVER
+"""The watcher of leases_crash.sh: leases_watcher.py SEEN LOOKS OVER
 
 It fails when a wake-up was lost: when a session sleeps in wf_wait_tasks while a claim of its names would give work. It asks the server
 four times a second, and only reads. A claim that it rolled back would wake the session, and so hide what it looks for.
@@ -19,7 +19,7 @@ It ends when the file OVER is there, and then writes to SEEN a line for each tas
 
     task|time
 
-The time is in nanoseconds of the machine's monotonic clock, before the question was sent.
+and to LOOKS the time of each look. The time is in nanoseconds of the machine's monotonic clock, before the question was sent.
 """
 
 import os
@@ -28,7 +28,7 @@ import time
 
 from leases_psql import Lost, Psql
 
-SEEN, OVER = sys.argv[1], sys.argv[2]
+SEEN, LOOKS_FILE, OVER = sys.argv[1:4]
 PAUSE = 0.25
 # The second that a woken waiter has for its claim, and four more.
 LOOKS = 1 + round(5 / PAUSE)
@@ -64,7 +64,8 @@ class Watcher:
         self.sleeps = set()
         # In how many consecutive checks each pair was found.
         self.pairs = {}
-        self.looks = 0
+        # When each look was.
+        self.looks = []
 
     def run(self):
         while not os.path.exists(OVER):
@@ -79,14 +80,16 @@ class Watcher:
         with open(SEEN, "w") as file:
             for task, at in self.seen.items():
                 print(task, at, sep="|", file=file)
-        print(f"{self.looks} looks found {len(self.sleeps)} sleeps")
+        with open(LOOKS_FILE, "w") as file:
+            print(*self.looks, sep="\n", file=file)
+        print(f"{len(self.looks)} looks found {len(self.sleeps)} sleeps")
 
     def look(self):
         at = time.monotonic_ns()
         rows, state = self.psql.ask(PAIRS)
         if state != "00000":
             sys.exit(f"the watcher cannot look: {state}")
-        self.looks += 1
+        self.looks.append(at)
         rows = [row.split("|") for row in rows]
         self.seen.update({task: at for kind, _, _, task, _ in rows if kind == "open"})
         self.sleeps.update((pid, begin) for kind, pid, begin, _, _ in rows if kind == "sleep")

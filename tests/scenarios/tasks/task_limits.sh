@@ -111,14 +111,14 @@ echo "ok: $(query "SELECT count(*) FROM claims") claims; at most $(query "SELECT
 # claimed: how many tasks one claim gets, by name.
 claimed() {
     query "SELECT string_agg(format('%s %s', n, name), ', ' ORDER BY name)
-        FROM (SELECT name, count(*) AS n FROM wf_claim_tasks('{Held,Begun}', max => 100, lease => '1 min') GROUP BY name) AS c"
+        FROM (SELECT name, count(*) AS n FROM wf_claim_tasks('{Held,Begun}', max => 100, lease => '1 hour') GROUP BY name) AS c"
 }
 await t "SELECT max(at) < clock_timestamp() - interval '0.5 s' FROM claims"
 open 40 1
 got=$(claimed)
 [ "$got" = "8 Begun, 2 Held" ] || fail "of one customer: $got"
 # Held tasks have their slots, and the others are free again when the period is over.
-await t "SELECT max(lease_until) < clock_timestamp() + interval '59.5 s' FROM workflow.bookmarks"
+await t "SELECT max(lease_until) < clock_timestamp() + interval '1 hour' - interval '0.5 s' FROM workflow.bookmarks"
 open 100 5
 got=$(claimed)
 [ "$got" = "30 Begun, 3 Held" ] || fail "of five customers: $got"

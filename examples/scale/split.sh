@@ -19,7 +19,7 @@ echo "workflow.enabled = off" >>"$SCALE_DIR/$new/data/postgresql.conf"
 ask "$new" "SELECT pg_reload_conf()" postgres >/dev/null
 
 say "$node gives up partitions $(list "${theirs[@]}")"
-ask "$node" "SET lock_timeout = '10s'; SELECT wf_remove_partitions('$(list "${theirs[@]}")')" >/dev/null
+ask "$node" "SET lock_timeout = '${patience}s'; SELECT wf_remove_partitions('$(list "${theirs[@]}")')" >/dev/null
 # Until the replica is promoted, everything can be undone.
 trap 'ask "$node" "SELECT wf_add_partitions('"'$(list "${theirs[@]}")'"', $partitions)" >/dev/null; echo "$node keeps its partitions" >&2' EXIT
 position=$(ask "$node" "SELECT pg_current_wal_lsn()")

@@ -5,6 +5,7 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::Once;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -404,9 +405,20 @@ pub fn output(command: &mut Command) -> Output {
     running.wait_with_output().expect("what it has said")
 }
 
-/// A port of this machine that was free a moment ago.
+/// A port of this machine that was free a moment ago. It is none of those that the operating system gives to outgoing
+/// connections, and each call gives another one, so that it is most likely still free when a program listens there.
 pub fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port").port()
+    const FIRST: u32 = 10_000;
+    const NUMBER: u32 = 20_000;
+    static CALLS: AtomicU32 = AtomicU32::new(0);
+    let begin = std::process::id().wrapping_mul(997) % NUMBER;
+    loop {
+        let at = begin + CALLS.fetch_add(1, Ordering::Relaxed);
+        let port = u16::try_from(FIRST + at % NUMBER).expect("a port");
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
 }
 
 /// A listening gateway.

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use uuid::Uuid;
 
-use crate::support::{connect, create_roles, shared_server, wait_until};
+use crate::support::{NEVER, connect, create_roles, shared_server, wait_until};
 
 /// The superuser connects without a password, also to replicate.
 const SUPERUSER: &str = "local all,replication postgres trust\n";
@@ -106,6 +106,8 @@ impl Cluster {
     #[allow(dead_code, reason = "of the tests that contain this module, only kills.rs does this")]
     pub fn kill(&self) {
         let postmaster = self.postmaster();
+        // It starts no other process from now on.
+        signal("-STOP", std::slice::from_ref(&postmaster));
         let children = children_of(&postmaster);
         signal("-KILL", std::slice::from_ref(&postmaster));
         let is_gone = |pid: &String| process(pid).is_none();
@@ -175,6 +177,7 @@ impl Cluster {
     fn command(&self, program: &str, arguments: &[&str]) -> Command {
         let mut command = Command::new(self.programs.join(program));
         command.args(arguments).current_dir(&self.folder).env_clear().env("LC_ALL", "C.UTF-8");
+        command.env("PGCTLTIMEOUT", NEVER.as_secs().to_string());
         command.env("PATH", "/usr/bin:/bin").stdin(Stdio::null()).stdout(Stdio::null());
         if fs::metadata("/proc/self").expect("this process").uid() != self.owner.0 {
             command.uid(self.owner.0).gid(self.owner.1);

@@ -38,7 +38,7 @@ fn readiness(stream: &mut TcpStream) -> String {
 
 #[test]
 fn what_runs_is_finished_and_nothing_new_begins() {
-    let world = World::new();
+    let world = World::with(&["--request-seconds", "600", "--stop-seconds", "600"]);
     let address = world.url.trim_start_matches("http://").to_owned();
     let (holder, request) = waiting_request(&world);
     let mut kept = TcpStream::connect(&address).unwrap();

@@ -8,17 +8,22 @@ use std::cell::{Cell, RefCell};
 use pgrx::pg_sys::Oid;
 use uuid::Uuid;
 
+use crate::pg::hooks::TransactionEnd;
+use crate::pg::shared::counters::{self, Place};
 use crate::pg::shared::{self, Class, EndedIds, HasExtension, Process, SchedulerReport, SharedState};
 use crate::pg::spi::Timestamp;
 use crate::pg::state::ProcessLocal;
 use crate::pg::{cluster, guc, process};
 
+mod counts;
 mod tasks;
 
+pub use counts::{CountOf, count, counted, prepared_ended, report_ending};
+use counts::{Counts, KnownSlots};
 use tasks::TaskChanges;
 pub use tasks::{
     by_server_clock, key_of, key_of_server, report_any_task, report_any_task_at, report_check,
-    report_claimed as report_claimed_tasks, report_notified, report_task, report_task_at, subtransaction_aborted,
+    report_claimed as report_claimed_tasks, report_notified, report_task, report_task_at,
 };
 
 /// How many ids a transaction passes on by name; a transaction with more requests a full scan.
@@ -80,7 +85,7 @@ impl Pending {
 static TRANSACTION: ProcessLocal<RefCell<Transaction>> = ProcessLocal::new(RefCell::new(Transaction::NOTHING));
 /// Backend: what this session knows of shared memory.
 static BACKEND: ProcessLocal<Backend> =
-    ProcessLocal::new(Backend { slot: Cell::new(usize::MAX), notified: Cell::new(None) });
+    ProcessLocal::new(Backend { slot: Cell::new(usize::MAX), notified: Cell::new(None), counters: RefCell::new(None) });
 
 struct Transaction {
     /// To background workers.
@@ -89,10 +94,23 @@ struct Transaction {
     tasks: TaskChanges,
     /// Servers that have HTTP responses to take.
     responses: Vec<Class>,
+    /// To the counters.
+    counts: Counts,
+    /// The name under which it is to be prepared.
+    gid: Option<Vec<u8>>,
+    /// The counts of the prepared transaction that it is to end.
+    ending: Option<Place>,
 }
 
 impl Transaction {
-    const NOTHING: Self = Self { workers: Pending::NOTHING, tasks: TaskChanges::NONE, responses: Vec::new() };
+    const NOTHING: Self = Self {
+        workers: Pending::NOTHING,
+        tasks: TaskChanges::NONE,
+        responses: Vec::new(),
+        counts: Counts::NONE,
+        gid: None,
+        ending: None,
+    };
 }
 
 struct Backend {
@@ -100,6 +118,8 @@ struct Backend {
     slot: Cell<usize>,
     /// This session was told that there is work of this class for it, and has not claimed any since.
     notified: Cell<Option<Class>>,
+    /// Slots of counters; `None`: it has counted nothing.
+    counters: RefCell<Option<KnownSlots>>,
 }
 
 fn record<R>(change: impl FnOnce(&mut Pending) -> R) -> R {
@@ -218,6 +238,14 @@ pub fn report_all() {
     report_any_task();
 }
 
+/// Records the name under which this transaction is to be prepared.
+pub fn report_gid(gid: Vec<u8>) {
+    // The end of the transaction must not fail, so the memory is attached now.
+    if counters::is_available() {
+        TRANSACTION.borrow_mut().gid = Some(gid);
+    }
+}
+
 /// Records that this transaction keeps the workers of a database out until it ends.
 pub fn report_blocked(database: Oid) {
     record(|pending| pending.blocked.push(database));
@@ -230,8 +258,11 @@ fn slot() -> usize {
 }
 
 /// Reports what the transaction recorded. Called by PostgreSQL when the transaction has ended; must not fail.
-pub fn transaction_ended(committed: bool) {
-    let Transaction { workers, tasks, responses } = TRANSACTION.replace(Transaction::NOTHING);
+pub fn transaction_ended(end: TransactionEnd) {
+    // What a prepared transaction has to report to background workers is found again when it ends.
+    let committed = end == TransactionEnd::Committed;
+    let Transaction { workers, tasks, responses, counts, gid, .. } = TRANSACTION.replace(Transaction::NOTHING);
+    counts.report(end, gid);
     tasks.report(committed);
     if committed && !responses.is_empty() && shared::has_waiters() {
         shared::with_waiters(|waiters| responses.iter().for_each(|server| waiters.wake_one(server)));
@@ -242,6 +273,14 @@ pub fn transaction_ended(committed: bool) {
     }
     let horizon = if report.has_queued() { cluster::next_transaction() } else { 0 };
     shared::with_attached(|state| report.send(state, horizon));
+}
+
+/// Reports that a subtransaction has become part of its parent, or was rolled back. Must not fail.
+pub fn subtransaction_ended(part: u32, parent: Option<u32>) {
+    counts::subtransaction_ended(part, parent);
+    if parent.is_none() {
+        tasks::subtransaction_aborted();
+    }
 }
 
 /// The report of an ended transaction: all records after a commit, and those that count after a rollback as well.

@@ -46,3 +46,8 @@ CREATE FUNCTION workflow._worker_status()
 RETURNS jsonb LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'wf_worker_status';
 
 COMMENT ON FUNCTION workflow._worker_status() IS 'state of the background workers in shared memory, for the view workflow.workers';
+
+CREATE FUNCTION workflow._counts()
+RETURNS jsonb LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'wf_counts';
+
+COMMENT ON FUNCTION workflow._counts() IS 'counters of this database in shared memory as a JSON array, for wf_metrics';

@@ -299,7 +299,7 @@ END;
 COMMENT ON FUNCTION wf_check() IS 'rows that break a rule, and rights that roles other than the owner should not have; without rows all is well';
 
 -- Only counts, for pg_monitor. Everything is read through indexes, and about 10,000 rows of a table at most: a larger number is
--- returned as the number that was read, with the label "capped". The settings exclude plans that read whole tables, which PostgreSQL
+-- returned as the number that was read, and workflow_metric_capped names it. The settings exclude plans that read whole tables, which PostgreSQL
 -- may choose while its statistics are outdated, and compiling the query, which takes longer than running it. A task is open while
 -- its bookmark exists.
 CREATE FUNCTION wf_metrics()
@@ -349,20 +349,24 @@ AS $$
         SELECT o.name, sum(o.count)::double precision AS count, extract(epoch FROM now() - min(o.oldest))::double precision AS age,
                bool_or(o.is_capped) AS is_capped
         FROM open_tasks o GROUP BY o.name
+    ), limit_rows AS (
+        SELECT k.name, k.id, k.concurrency FROM workflow.limits k ORDER BY k.name LIMIT 10000
     ), limits AS (
         SELECT CASE WHEN dense_rank() OVER (ORDER BY l.name) <= 500 THEN l.name ELSE 'other' END AS name, l.id, l.concurrency
-        FROM (SELECT k.name, k.id, k.concurrency FROM workflow.limits k ORDER BY k.name LIMIT 10000) l
+        FROM limit_rows l
         WHERE l.concurrency IS NOT NULL
+    ), slot_rows AS (
+        SELECT l.name, l.id, l.concurrency, s.place, s.task, s.token
+        FROM limits l JOIN workflow.slots s ON s.limit_id = l.id AND s.place >= 'c' AND s.place < 'd' AND s.n <= l.concurrency
+        LIMIT 10000
     ), slots AS (
         -- A slot is free when its task has ended, when another lease has its token, or when the lease has expired.
         SELECT s.name, s.id, s.place, s.concurrency, count(b.id) AS held
-        FROM (SELECT l.name, l.id, l.concurrency, s.place, s.task, s.token
-              FROM limits l JOIN workflow.slots s ON s.limit_id = l.id AND s.place >= 'c' AND s.place < 'd' AND s.n <= l.concurrency
-              LIMIT 10000) s
-             LEFT JOIN workflow.bookmarks b ON b.id = s.task AND b.token = s.token AND b.lease_until > now()
+        FROM slot_rows s LEFT JOIN workflow.bookmarks b ON b.id = s.task AND b.token = s.token AND b.lease_until > now()
         GROUP BY s.name, s.id, s.place, s.concurrency
     ), slots_of_names AS (
-        SELECT l.name, coalesce(sum(s.held), 0)::double precision AS held, count(*) FILTER (WHERE s.held >= s.concurrency)::double precision AS full_limits
+        SELECT l.name, coalesce(sum(s.held), 0)::double precision AS held, count(*) FILTER (WHERE s.held >= s.concurrency)::double precision AS full_limits,
+               (SELECT count(*) = 10000 FROM limit_rows) OR (SELECT count(*) = 10000 FROM slot_rows) AS is_capped
         FROM limits l LEFT JOIN slots s ON s.id = l.id
         GROUP BY l.name
     ), due_bookmarks AS (
@@ -398,20 +402,29 @@ AS $$
         FROM jsonb_to_recordset(workflow._worker_status()) AS w (worker text, database oid, state text, fired double precision,
                                                                  failed double precision, p99 double precision)
         WHERE w.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
+    ), counts AS (
+        -- A definition may have the name under which all that exceed the number of counters count.
+        SELECT c.name, c.labels, sum(c.value) AS value
+        FROM jsonb_to_recordset(workflow._counts()) AS c (name text, labels jsonb, value double precision)
+        GROUP BY c.name, c.labels
     ), measured AS (
         SELECT 'workflow_task_open' AS name, jsonb_build_object('task', t.name) AS labels, t.count AS value, t.is_capped FROM tasks t
         UNION ALL
         SELECT 'workflow_task_oldest_age_seconds', jsonb_build_object('task', t.name), greatest(t.age, 0), t.is_capped FROM tasks t
         UNION ALL
-        SELECT 'workflow_task_slots_held', jsonb_build_object('task', s.name), s.held, false FROM slots_of_names s
+        SELECT 'workflow_task_slots_held', jsonb_build_object('task', s.name), s.held, s.is_capped FROM slots_of_names s
         UNION ALL
-        SELECT 'workflow_task_limits_full', jsonb_build_object('task', s.name), s.full_limits, false FROM slots_of_names s
+        SELECT 'workflow_task_limits_full', jsonb_build_object('task', s.name), s.full_limits, s.is_capped FROM slots_of_names s
         UNION ALL
         SELECT 'workflow_due_bookmarks', '{}', b.count, b.is_capped FROM due_bookmarks b
         UNION ALL
         SELECT 'workflow_due_schedules', '{}', s.count, s.is_capped FROM due_schedules s
         UNION ALL
-        SELECT 'workflow_oldest_due_age_seconds', '{}', coalesce(extract(epoch FROM now() - least(b.oldest, s.oldest)), 0)::double precision, false
+        -- They are read in the order of their due times, so the first one that fires is the oldest. If none of those that were read does, the
+        -- age is that of the oldest schedule, or unknown (NULL).
+        SELECT 'workflow_oldest_due_age_seconds', '{}',
+               coalesce(extract(epoch FROM now() - least(b.oldest, s.oldest)), CASE WHEN NOT b.is_capped THEN 0 END)::double precision,
+               b.is_capped AND b.oldest IS NULL
         FROM due_bookmarks b CROSS JOIN due_schedules s
         UNION ALL
         SELECT 'workflow_queued_stimuli', '{}', q.count, q.is_capped FROM queue q
@@ -433,8 +446,14 @@ AS $$
         SELECT 'workflow_fires_total', '{}', coalesce(sum(w.fired), 0), false FROM workers w WHERE w.worker = 'scheduler'
         UNION ALL
         SELECT 'workflow_failed_fires_total', '{}', coalesce(sum(w.failed), 0), false FROM workers w WHERE w.worker = 'scheduler'
+        UNION ALL
+        SELECT c.name, c.labels, c.value, false FROM counts c
+    ), returned AS (
+        SELECT m.name, m.labels, m.value FROM measured m
+        UNION ALL
+        SELECT DISTINCT 'workflow_metric_capped', jsonb_build_object('metric', m.name), 1::double precision FROM measured m WHERE m.is_capped
     )
-    SELECT k.name, k.type, k.help, CASE WHEN m.is_capped THEN m.labels || '{"capped": "true"}' ELSE m.labels END, m.value
+    SELECT k.name, k.type, k.help, r.labels, r.value
     FROM (VALUES
         (1, 'workflow_task_open', 'gauge', 'Open tasks.'),
         (2, 'workflow_task_oldest_age_seconds', 'gauge', 'Age of the oldest open task.'),
@@ -452,11 +471,21 @@ AS $$
         (14, 'workflow_max_executors', 'gauge', 'The setting workflow.max_executors.'),
         (15, 'workflow_lateness_p99_seconds', 'gauge', '99th percentile of the delay of fires since the start of the server.'),
         (16, 'workflow_fires_total', 'counter', 'Fires by background workers since the start of the server.'),
-        (17, 'workflow_failed_fires_total', 'counter', 'Fires by background workers that failed since the start of the server.')
+        (17, 'workflow_failed_fires_total', 'counter', 'Fires by background workers that failed since the start of the server.'),
+        (18, 'workflow_definition_started_total', 'counter', 'Instances whose first step has run, since the start of the server.'),
+        (19, 'workflow_definition_resumed_total', 'counter', 'Resumes at a bookmark, by events, answers, timers or calls, since the start of the server.'),
+        (20, 'workflow_definition_finished_total', 'counter', 'Instances that have finished, since the start of the server.'),
+        (21, 'workflow_definition_faulted_total', 'counter', 'Instances that have become faulted, since the start of the server.'),
+        (22, 'workflow_definition_cancelled_total', 'counter', 'Instances that were cancelled, since the start of the server.'),
+        (23, 'workflow_definition_incidents_total', 'counter', 'Incidents, since the start of the server.'),
+        (24, 'workflow_task_claims_total', 'counter', 'Claims since the start of the server.'),
+        (25, 'workflow_task_answers_total', 'counter', 'Tasks that were completed, since the start of the server.'),
+        (26, 'workflow_task_failures_total', 'counter', 'Attempts that were reported as failed, since the start of the server.'),
+        (27, 'workflow_metric_capped', 'gauge', 'Metrics that may be too small, because about 10,000 rows of a table are read at most.')
     ) AS k (number, name, type, help)
-    JOIN measured m ON m.name = k.name
-    WHERE m.value IS NOT NULL
-    ORDER BY k.number, m.labels
+    JOIN returned r ON r.name = k.name
+    WHERE r.value IS NOT NULL
+    ORDER BY k.number, r.labels
 $$;
 
 COMMENT ON FUNCTION wf_metrics() IS 'numbers for monitoring systems: name, type (gauge or counter), help, labels and value of each; for pg_monitor';
@@ -491,9 +520,20 @@ CROSS JOIN (SELECT pg_catalog.count(*) AS count, pg_catalog.max(q.dead_at) AS la
 CROSS JOIN (SELECT pg_catalog.count(*) AS count
             FROM workflow.triggers t LEFT JOIN workflow.instances r ON r.id OPERATOR(pg_catalog.=) t.last_instance_id
             WHERE t.schedule IS NOT NULL AND (t.attempts OPERATOR(pg_catalog.>) 0 OR r.sub_status OPERATOR(pg_catalog.=) 'Faulted')) s
-CROSS JOIN (SELECT LEAST((SELECT pg_catalog.min(b.due_at) FROM workflow.bookmarks b),
-                         (SELECT pg_catalog.min(t.next_fire_at) FROM workflow.triggers t)) AS due) f
-CROSS JOIN LATERAL (SELECT CASE WHEN f.due OPERATOR(pg_catalog.<=) pg_catalog.now() THEN f.due END AS oldest) d;
+CROSS JOIN (SELECT LEAST(
+                -- Those of faulted and of paused instances wait for a retry or for the end of the pause, as the scheduler sees it.
+                -- However many there are, the first 10,000 are looked at, as in wf_metrics.
+                (SELECT f.due_at
+                 FROM (SELECT b.due_at, b.name, b.instance_id FROM workflow.bookmarks b
+                       WHERE b.due_at OPERATOR(pg_catalog.<=) pg_catalog.now() ORDER BY b.due_at LIMIT 10000) f
+                      JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) f.instance_id
+                 WHERE CASE WHEN i.paused_at IS NULL
+                            THEN i.sub_status OPERATOR(pg_catalog.<>) 'Faulted' OR f.name OPERATOR(pg_catalog.=) 'Workflow.RunTimeout'
+                            ELSE EXISTS (SELECT FROM workflow.pauses p
+                                         WHERE p.instance_id OPERATOR(pg_catalog.=) i.id AND p.unpaused_at IS NOT NULL) END
+                 ORDER BY f.due_at LIMIT 1),
+                (SELECT pg_catalog.min(t.next_fire_at) FROM workflow.triggers t
+                 WHERE t.next_fire_at OPERATOR(pg_catalog.<=) pg_catalog.now() AND t.active)) AS oldest) d;
 
 COMMENT ON VIEW workflow.health IS 'counts over all owners of what needs an administrator; for pg_monitor';
 COMMENT ON COLUMN workflow.health.dead_letters IS 'dead letters that were not replayed';

@@ -1,4 +1,4 @@
-//! `wf_erase`, and the background workers: starting them, showing what they do, and the version.
+//! `wf_erase`, the counters, and the background workers: starting them, showing what they do, and the version.
 
 use chrono::{DateTime, Utc};
 use pgrx::pg_sys::Oid;
@@ -11,6 +11,7 @@ use crate::pg::{Call, PgError, Returned, actor, cluster, guc, process, role, sch
 use crate::run::call::frame;
 use crate::run::maintenance::erase as erasure;
 use crate::store::maintenance::removal::Tally;
+use crate::wake::{self, CountOf};
 use crate::worker;
 
 sql_functions! {
@@ -85,6 +86,7 @@ fn rows(tally: &Tally) -> Returned {
 crate::pg::symbols::sql_functions! {
     wf_worker_start() => worker_start;
     wf_worker_status() => worker_status;
+    wf_counts() => counts;
 }
 
 crate::pg::symbols::plain_functions! {
@@ -125,6 +127,19 @@ fn worker_status(_call: &Call) -> Result<Returned, PgError> {
         rows.extend(executors.map(executor));
         rows
     });
+    Ok(Returned::Json(Value::Array(rows)))
+}
+
+/// The counters of this database as a JSON array, for `wf_metrics`. A name without any committed count is left out; any
+/// other has all of its counters, because a monitoring system does not see the growth of a series that begins at 1.
+fn counts(_call: &Call) -> Result<Returned, PgError> {
+    let mut rows = Vec::new();
+    for counted in wake::counted().iter().filter(|counted| counted.values.iter().any(|value| *value > 0)) {
+        let counts = CountOf::ALL.into_iter().filter_map(|what| Some((what.metric(), what.value(counted)?)));
+        rows.extend(counts.map(
+            |((metric, label), value)| json!({ "name": metric, "labels": { label: counted.name }, "value": value }),
+        ));
+    }
     Ok(Returned::Json(Value::Array(rows)))
 }
 

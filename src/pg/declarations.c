@@ -49,6 +49,7 @@ extern bool get_timeout_indicator(TimeoutId, bool);
 extern Oid GetUserId(void);
 extern Oid GetSessionUserId(void);
 extern Oid GetOuterUserId(void);
+extern SubTransactionId GetCurrentSubTransactionId(void);
 extern void SetUserIdAndSecContext(Oid userid, int sec_context);
 extern TimestampTz GetCurrentTimestamp(void);
 

@@ -11,14 +11,26 @@ use crate::pg::{boundary, planner, raw, rows};
 
 /// The extension's handlers.
 pub struct Hooks {
-    /// Called when a transaction has ended, with whether it committed: after it has released its locks and sent its
-    /// invalidation messages, so a session that this wakes sees all of it. Must not fail.
-    pub transaction_ended: fn(bool),
-    /// Called when a subtransaction has been rolled back. Must not fail.
-    pub subtransaction_aborted: fn(),
+    /// Called when a transaction has ended: after it has released its locks and sent its invalidation messages, so a
+    /// session that this wakes sees all of it. Must not fail.
+    pub transaction_ended: fn(TransactionEnd),
+    /// Called when a subtransaction has ended, with its number. The number of its parent is given if it has become part
+    /// of that; otherwise it has been rolled back. Must not fail.
+    pub subtransaction_ended: fn(u32, Option<u32>),
     /// Called before a statement. Returns the function to call after the statement succeeds: a function pointer, since
     /// an error of the statement leaves the frame by longjmp.
     pub before: fn(Meaning) -> Option<fn()>,
+}
+
+/// How a transaction has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TransactionEnd {
+    /// It has committed.
+    Committed,
+    /// It has been rolled back.
+    Aborted,
+    /// It has been prepared. COMMIT PREPARED or ROLLBACK PREPARED ends it, in any session.
+    Prepared,
 }
 
 #[derive(Clone, Copy)]
@@ -44,14 +56,14 @@ pub fn install(hooks: &'static Hooks) {
 // PostgreSQL calls this before it sends the invalidation messages of the transaction. A session woken here could look
 // with what it cached before, find nothing, and sleep on.
 unsafe extern "C-unwind" fn transaction_ending(event: pg_sys::XactEvent::Type, _argument: *mut c_void) {
-    let commits = match event {
-        pg_sys::XactEvent::XACT_EVENT_COMMIT => true,
-        // For a prepared transaction the workers are woken at COMMIT PREPARED.
-        pg_sys::XactEvent::XACT_EVENT_ABORT | pg_sys::XactEvent::XACT_EVENT_PREPARE => false,
+    let end = match event {
+        pg_sys::XactEvent::XACT_EVENT_COMMIT => TransactionEnd::Committed,
+        pg_sys::XactEvent::XACT_EVENT_ABORT => TransactionEnd::Aborted,
+        pg_sys::XactEvent::XACT_EVENT_PREPARE => TransactionEnd::Prepared,
         _ => return,
     };
-    boundary::transaction_ends(event == pg_sys::XactEvent::XACT_EVENT_ABORT);
-    TRANSACTION.borrow_mut().commits = Some(commits);
+    boundary::transaction_ends(end == TransactionEnd::Aborted);
+    TRANSACTION.borrow_mut().end = Some(end);
 }
 
 unsafe extern "C-unwind" fn resources_released(
@@ -63,12 +75,12 @@ unsafe extern "C-unwind" fn resources_released(
     if !is_top_level || phase != pg_sys::ResourceReleasePhase::RESOURCE_RELEASE_AFTER_LOCKS {
         return;
     }
-    let commits = TRANSACTION.borrow().commits;
-    if let Some(committed) = commits
+    let end = TRANSACTION.borrow().end;
+    if let Some(end) = end
         && let Some(Installed { hooks, .. }) = BACKEND.hooks.get()
     {
         TRANSACTION.replace(Transaction::NEW);
-        (hooks.transaction_ended)(committed);
+        (hooks.transaction_ended)(end);
     }
 }
 
@@ -79,12 +91,16 @@ unsafe extern "C-unwind" fn subtransaction_ended(
     _argument: *mut c_void,
 ) {
     boundary::subtransaction_ends(event, subtransaction, parent);
-    if event != pg_sys::SubXactEvent::SUBXACT_EVENT_ABORT_SUB {
-        return;
+    let parent = match event {
+        pg_sys::SubXactEvent::SUBXACT_EVENT_ABORT_SUB => None,
+        pg_sys::SubXactEvent::SUBXACT_EVENT_COMMIT_SUB => Some(parent),
+        _ => return,
+    };
+    if parent.is_none() {
+        rows::forget_tids();
     }
-    rows::forget_tids();
     if let Some(Installed { hooks, .. }) = BACKEND.hooks.get() {
-        (hooks.subtransaction_aborted)();
+        (hooks.subtransaction_ended)(subtransaction, parent);
     }
 }
 
@@ -102,8 +118,15 @@ pub enum Meaning {
     Needs(Vec<Oid>),
     /// It creates a database by copying, which may contain the extension.
     Copies(Vec<Oid>),
+    /// It prepares the transaction under this name.
+    Prepares(Vec<u8>),
     /// It commits or rolls back a prepared transaction, whose rows other sessions see only then.
-    EndsPrepared,
+    EndsPrepared {
+        /// Its name.
+        gid: Vec<u8>,
+        /// Whether it is committed.
+        commits: bool,
+    },
     /// It copies rows into a table of ours, as in the restore of a dump.
     Loads,
     /// It changes session settings of one database, or of all databases.
@@ -181,10 +204,18 @@ unsafe fn meaning(node: *mut pg_sys::Node) -> Meaning {
             NodeTag::T_AlterDatabaseStmt => needs(&[(*node.cast::<pg_sys::AlterDatabaseStmt>()).dbname]),
             NodeTag::T_CreatedbStmt => Meaning::Copies(template(node.cast())),
             NodeTag::T_TransactionStmt => {
-                let kind = (*node.cast::<pg_sys::TransactionStmt>()).kind;
-                let ends = kind == pg_sys::TransactionStmtKind::TRANS_STMT_COMMIT_PREPARED
-                    || kind == pg_sys::TransactionStmtKind::TRANS_STMT_ROLLBACK_PREPARED;
-                if ends { Meaning::EndsPrepared } else { Meaning::Nothing }
+                let statement = node.cast::<pg_sys::TransactionStmt>();
+                let gid = || CStr::from_ptr((*statement).gid).to_bytes().to_vec();
+                match (*statement).kind {
+                    pg_sys::TransactionStmtKind::TRANS_STMT_PREPARE => Meaning::Prepares(gid()),
+                    pg_sys::TransactionStmtKind::TRANS_STMT_COMMIT_PREPARED => {
+                        Meaning::EndsPrepared { gid: gid(), commits: true }
+                    }
+                    pg_sys::TransactionStmtKind::TRANS_STMT_ROLLBACK_PREPARED => {
+                        Meaning::EndsPrepared { gid: gid(), commits: false }
+                    }
+                    _ => Meaning::Nothing,
+                }
             }
             NodeTag::T_CopyStmt => copy_meaning(node.cast()),
             NodeTag::T_AlterDatabaseSetStmt => {

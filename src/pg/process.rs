@@ -268,6 +268,12 @@ pub fn signal(pid: c_int, signal: u32) {
     }
 }
 
+/// Whether a database exists. Call it inside a transaction.
+pub fn has_database(oid: Oid) -> bool {
+    // SAFETY: a look-up in the catalog; the name is NULL if there is no such database.
+    unsafe { !pg_sys::get_database_name(oid).is_null() }
+}
+
 /// The databases that allow connections, read from the shared catalog without being connected to a database.
 pub fn databases() -> Vec<Oid> {
     // SAFETY: the sequence of autovacuum's launcher: a transaction without database, a scan of a shared catalog whose

@@ -27,6 +27,7 @@ unsafe extern "C-unwind" {
     pub fn GetUserId() -> pg_sys::Oid;
     pub fn GetSessionUserId() -> pg_sys::Oid;
     pub fn GetOuterUserId() -> pg_sys::Oid;
+    pub fn GetCurrentSubTransactionId() -> pg_sys::SubTransactionId;
     pub fn GetCurrentTimestamp() -> pg_sys::TimestampTz;
 
     // Reads the bytes that it is given, and cannot fail.

@@ -13,6 +13,7 @@ use crate::pg::state::BACKEND;
 use crate::pg::{interrupt, process};
 use crate::retention_progress::PAUSE;
 
+pub mod counters;
 mod lateness;
 mod sleeper;
 mod state;
@@ -56,6 +57,9 @@ const INSTANCE_ENDS_AHEAD: u8 = 8;
 pub(super) struct Attached {
     shared: Cell<*mut Shared>,
     has_failed: Cell<bool>,
+    /// The memory of the counters, and whether it could not be had.
+    counters: Cell<*mut counters::Memory>,
+    counters_failed: Cell<bool>,
     /// Set in the postmaster, and so in every process that it forks.
     is_preloaded: Cell<bool>,
     /// The hook for requests of memory that was there before, in the postmaster.
@@ -67,6 +71,8 @@ impl Attached {
         Self {
             shared: Cell::new(std::ptr::null_mut()),
             has_failed: Cell::new(false),
+            counters: Cell::new(std::ptr::null_mut()),
+            counters_failed: Cell::new(false),
             is_preloaded: Cell::new(false),
             previous_request: Cell::new(None),
         }
@@ -81,7 +87,7 @@ pub fn request() {
             if let Some(previous) = BACKEND.shared.previous_request.get() {
                 previous();
             }
-            pg_sys::RequestAddinShmemSpace(size_of::<Shared>());
+            pg_sys::RequestAddinShmemSpace(size_of::<Shared>() + counters::size());
         }
     }
     // SAFETY: hooks are set by the postmaster's only thread, before it forks.

@@ -12,7 +12,7 @@ use pgrx::pg_sys::{self, Oid};
 
 use super::boundary::Entered;
 use super::error::PgError;
-use super::hooks::Installed;
+use super::hooks::{Installed, TransactionEnd};
 use super::planner::{LargeTables, PreviousHooks};
 use super::rows::KnownTids;
 use super::{catalog, shared, user_sql, version};
@@ -87,13 +87,12 @@ pub(super) struct Transaction {
     /// The groups of this actor, if the program that set it vouches for them.
     pub(super) groups: Option<Vec<String>>,
     pub(super) tids: KnownTids,
-    /// Whether it commits, once it ends.
-    pub(super) commits: Option<bool>,
+    /// How it ends, once it does.
+    pub(super) end: Option<TransactionEnd>,
 }
 
 impl Transaction {
-    pub(super) const NEW: Self =
-        Self { entered: None, actor: None, groups: None, tids: KnownTids::NONE, commits: None };
+    pub(super) const NEW: Self = Self { entered: None, actor: None, groups: None, tids: KnownTids::NONE, end: None };
 }
 
 /// Call: what is running now, the outermost call and the calls inside it.

@@ -6,6 +6,7 @@
 use pgrx::pg_sys;
 
 use crate::pg::error::{PgError, catch};
+use crate::pg::raw;
 
 /// An open internal subtransaction. The caller must end it; dropping it does not.
 #[derive(Debug)]
@@ -47,6 +48,12 @@ impl Subtransaction {
             pg_sys::CurrentResourceOwner = self.owner;
         }
     }
+}
+
+/// The number of the innermost subtransaction that is open. Numbers grow within a transaction, whose own is the first.
+pub fn current() -> u32 {
+    // SAFETY: reads the transaction's state.
+    unsafe { raw::GetCurrentSubTransactionId() }
 }
 
 /// Runs `body` in a subtransaction. An error of any class rolls the subtransaction back and is returned.

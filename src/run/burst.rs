@@ -10,7 +10,7 @@ use std::rc::Rc;
 use uuid::Uuid;
 use workflow_engine::execution::Delta;
 use workflow_engine::http::Request;
-use workflow_engine::instance::Instance;
+use workflow_engine::instance::{Instance, SubStatus};
 use workflow_engine::journal::Act;
 use workflow_engine::{Error, Host, Limits, Program};
 use workflow_plan::{Before, Entry, Outcome, Plan, Resumed};
@@ -39,6 +39,7 @@ use crate::store::maintenance::identity;
 use crate::store::repair::pauses;
 use crate::store::tasks;
 use crate::store::timers::{due, schedules};
+use crate::wake::CountOf;
 use crate::{error, wake};
 
 pub mod consume;
@@ -84,6 +85,7 @@ pub fn run(
         acts::require_actor(&act.by, compiled)?;
     }
     let before = Before::of(&row.instance, row.activation_key.as_deref());
+    let status_before = row.instance.sub_status;
     let request = context.http.request_for(row.instance.id);
     let is_served = request.is_some();
     let has_requests = row.instance.state.has_requests();
@@ -123,8 +125,25 @@ pub fn run(
         forget_deferred(row.instance.id);
         return Ok(BurstEnd::Taken);
     };
+    count(&compiled.program.definition_id, status_before, &row.instance, resumed.is_some(), delta.incidents.len());
     follow_up(context, row, compiled, &plan, delta, &host, abandoned, has_queue)?;
     Ok(BurstEnd::Saved)
+}
+
+/// Counts what the burst did, for `wf_metrics`. A new instance is pending, or executing if its row was stored first.
+fn count(definition: &str, before: SubStatus, instance: &Instance, has_resumed: bool, incidents: usize) {
+    let after = instance.sub_status;
+    let is_first = matches!(before, SubStatus::Pending | SubStatus::Executing);
+    let becomes = |status: SubStatus| after == status && before != status;
+    let counts = [
+        (CountOf::Started, is_first && !matches!(after, SubStatus::Pending | SubStatus::Cancelled)),
+        (CountOf::Resumed, has_resumed && !is_first),
+        (CountOf::Finished, becomes(SubStatus::Finished)),
+        (CountOf::Faulted, becomes(SubStatus::Faulted)),
+        (CountOf::Cancelled, becomes(SubStatus::Cancelled)),
+    ];
+    counts.into_iter().filter(|(_, is_counted)| *is_counted).for_each(|(what, _)| wake::count(what, definition, 1));
+    wake::count(CountOf::Incidents, definition, incidents);
 }
 
 /// *Compute*: the core runs the instance in memory. The host runs SQL of users, and owns its subtransactions.

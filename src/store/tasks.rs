@@ -2,15 +2,18 @@
 
 use serde_json::Value;
 use uuid::Uuid;
+use workflow_engine::bookmark::Bookmark;
 use workflow_engine::execution::{EndedTasks, NewTask};
 use workflow_engine::explain::GivenAnswer;
 use workflow_engine::journal::Identity;
 
 use crate::pg::rows::{Columns, Writer};
 use crate::pg::spi::{Arg, Change, Row, Statement, Timestamp, Type, changed, written};
+use crate::store::instances::bookmarks;
 use crate::store::tables::TASKS;
 use crate::store::tasks::assignments::Assignment;
 use crate::store::tasks::leases::Lease;
+use crate::wake::{self, CountOf};
 
 pub mod accepted_owners;
 pub mod assignments;
@@ -146,13 +149,23 @@ pub struct Answerer<'a> {
     pub in_place_of: Option<&'a str>,
 }
 
-/// Closes a task, and keeps who answered it and to whom it was assigned.
-pub fn close(writer: &mut Writer, id: &Uuid, lease: &Lease, answer: Answer<'_>, who: Answerer<'_>, now: Timestamp) {
+/// Closes the task of a bookmark, and keeps who answered it and to whom it was assigned.
+pub fn close(
+    writer: &mut Writer,
+    bookmark: &Bookmark,
+    lease: &Lease,
+    answer: Answer<'_>,
+    who: Answerer<'_>,
+    now: Timestamp,
+) {
     let Answerer { by, in_place_of } = who;
-    let (status, result, token) = match answer {
-        Answer::Completed(result, token) => ("Completed", result, token),
-        Answer::Failed(result, token) => ("Failed", result, Some(token)),
+    let (status, result, token, counted) = match answer {
+        Answer::Completed(result, token) => ("Completed", result, token, CountOf::Answers),
+        Answer::Failed(result, token) => ("Failed", result, Some(token), CountOf::Failures),
     };
+    if let Some(name) = bookmarks::task_name(bookmark) {
+        wake::count(counted, name, 1);
+    }
     let assignment = lease.assignment.as_deref();
     let (assignee, candidates) = (
         assignment.and_then(|given| given.assignee.as_deref()),
@@ -160,7 +173,7 @@ pub fn close(writer: &mut Writer, id: &Uuid, lease: &Lease, answer: Answer<'_>, 
     );
     let actor = by.and_then(|by| by.actor.as_deref());
     let completion = Completion {
-        id,
+        id: &bookmark.id,
         status,
         completed_at: Some(now),
         result,

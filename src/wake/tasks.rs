@@ -143,7 +143,7 @@ pub fn report_notified(class: Class) {
 }
 
 /// Reports that a subtransaction was rolled back. Must not fail.
-pub fn subtransaction_aborted() {
+pub(super) fn subtransaction_aborted() {
     let claimed = TRANSACTION.borrow().tasks.claimed;
     blocker_ended(claimed);
 }

@@ -203,7 +203,7 @@ fn write_tasks(
 ) {
     if let (true, Some(Consumed { resumed, lease, answer, in_place_of })) = (plan.uses(Entry::TaskEnd), consumed) {
         let who = Answerer { by: act.map(|act| &act.by), in_place_of };
-        tasks::close(writer, &resumed.bookmark.id, lease, answer, who, now);
+        tasks::close(writer, resumed.bookmark, lease, answer, who, now);
         limits::wake_waiters(bookmarks::task_name(resumed.bookmark), lease);
     }
     let instance = &row.instance;

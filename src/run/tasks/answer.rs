@@ -37,7 +37,7 @@ use crate::store::instances::{self, InstanceRow};
 use crate::store::repair::pauses;
 use crate::store::tasks::leases::{self, Lease};
 use crate::store::tasks::{self, Answer, EndedTask};
-use crate::wake;
+use crate::wake::{self, CountOf};
 
 /// A worker's report of a failed attempt.
 #[derive(Debug)]
@@ -274,10 +274,12 @@ fn give_back(
     }
     pauses::hold_if_paused(&row.instance, row.paused_at, false, context.timestamp());
     limits::wake_waiters(bookmarks::task_name(bookmark), &waiting.lease);
-    match (bookmarks::task_name(&waiting.bookmark), available_at) {
-        (Some(name), Some(at)) => wake::report_task_at(name, at),
-        (Some(name), None) => wake::report_task(name),
-        (None, _) => {}
+    if let Some(name) = bookmarks::task_name(bookmark) {
+        wake::count(CountOf::Failures, name, 1);
+        match available_at {
+            Some(at) => wake::report_task_at(name, at),
+            None => wake::report_task(name),
+        }
     }
     true
 }

@@ -26,6 +26,7 @@ use crate::store::maintenance::identity::{self, Identity};
 use crate::store::nodes::route;
 use crate::store::repair::pauses;
 use crate::store::tasks::leases::{self, ClaimableTask, Claimed, Held, Lease};
+use crate::wake::CountOf;
 use crate::{compiled, wake};
 
 pub mod attempt;
@@ -173,7 +174,10 @@ impl<'a> TaskClaim<'a> {
         let given: Vec<NewLease> = given.collect();
         // With none given nothing is said: waiting sessions need not look again.
         wake::report_claimed_tasks(given.len());
-        given.iter().for_each(|given| wake::report_task_at(&given.task.name, self.until));
+        given.iter().for_each(|given| {
+            wake::report_task_at(&given.task.name, self.until);
+            wake::count(CountOf::Claims, &given.task.name, 1);
+        });
         given
     }
 }

@@ -77,7 +77,7 @@ pub fn store(context: &mut CallContext, waiting: &mut Waiting, answer: Answer<'_
         bookmarks::take(writer, bookmark, *is_locked, now);
         bookmarks::insert(writer, &kept, &Lease::default(), row, None, now);
         let who = Answerer { by: act.map(|act| &act.by), in_place_of: in_place_of.as_deref() };
-        tasks::close(writer, &bookmark.id, lease, answer, who, now);
+        tasks::close(writer, bookmark, lease, answer, who, now);
         journal::append(writer, &row.instance.id, seq, recorded.as_ref(), &[], now);
     });
     limits::wake_waiters(bookmarks::task_name(bookmark), lease);

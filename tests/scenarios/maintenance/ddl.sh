@@ -187,6 +187,7 @@ await_due 3
 [ "$(PGUSER=joe query "SELECT wf_run_due()")" = 1 ] || fail "wf_run_due did not fire joe's own row alone"
 is "0|0" "$noted"
 is 2 "SELECT wf_run_due()"
+is 0 "SELECT count(*) FROM wf_metrics() WHERE name ~ '_(definition|task)_.*_total'"
 is "2|2" "$noted"
 is 0 "SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'workflow%'"
 start 2 noted "1 ms"

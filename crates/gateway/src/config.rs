@@ -7,9 +7,11 @@ use std::time::Duration;
 use clap::{ArgAction, Args};
 
 mod endpoints;
+mod metrics;
 mod sign_on;
 
 pub use endpoints::EndpointOptions;
+pub use metrics::MetricsOptions;
 pub use sign_on::{PROXY_GROUPS, PROXY_PERSON, RoleRule, SignOnOptions, texts};
 
 /// The folder of Elsa Studio by default.
@@ -86,6 +88,9 @@ pub struct ServeOptions {
 
     #[command(flatten)]
     pub sign_on: SignOnOptions,
+
+    #[command(flatten)]
+    pub metrics: MetricsOptions,
 }
 
 impl ServeOptions {
@@ -124,17 +129,19 @@ impl ServeOptions {
         if self.tls_certificate.is_some() != self.tls_key.is_some() {
             return Some("--tls-certificate and --tls-key belong together: give both".into());
         }
-        let addresses = [Some(self.listen), self.endpoints.endpoints_listen];
+        let addresses = [Some(self.listen), self.endpoints.endpoints_listen, self.metrics.metrics_listen];
         let is_open = |address: &SocketAddr| !address.ip().is_loopback();
         if let Some(address) = addresses.into_iter().flatten().find(is_open)
             && self.tls_certificate.is_none()
             && !self.behind_proxy
         {
             return Some(format!(
-                "will not listen on {address} without TLS: passwords would be readable on the way. \
+                "will not listen on {address} without TLS: passwords and data would be readable on the way. \
                  Give --tls-certificate and --tls-key, or --behind-proxy if a proxy ends TLS"
             ));
         }
-        self.sign_on.problem().or_else(|| self.endpoints.problem())
+        let others = [Some(self.listen), self.endpoints.endpoints_listen];
+        let problem = self.metrics.problem(others.into_iter().flatten());
+        problem.or_else(|| self.sign_on.problem()).or_else(|| self.endpoints.problem())
     }
 }

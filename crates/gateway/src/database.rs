@@ -141,6 +141,8 @@ pub struct Database {
     pool: Pool,
     /// One connection for `/readyz`, so that it does not queue behind requests.
     watching: Pool,
+    /// One connection for `/metrics`, which is to show the numbers of a busy gateway as well.
+    measuring: Pool,
     /// One connection for terminating other backends.
     ending: Pool,
     /// Limits the connections that one user's requests may use at a time.
@@ -158,10 +160,11 @@ impl Database {
         let pool = |size: usize| connecting::pool(&connector, &schema, size);
         let connections = usize::from(options.database_connections);
         let of_one = (connections - connections.div_ceil(4)).max(1);
-        let (requests, watching, ending) = (pool(connections)?, pool(1)?, pool(1)?);
+        let (requests, watching, measuring, ending) = (pool(connections)?, pool(1)?, pool(1)?, pool(1)?);
         Ok(Self {
             pool: requests,
             watching,
+            measuring,
             ending,
             users: Arc::new(Shares::new(of_one)),
             connector,
@@ -215,6 +218,12 @@ impl Database {
     /// Runs a statement that only reads, as the caller's role.
     pub async fn read(&self, caller: &Caller, sql: &'static str, values: Vec<Parameter>) -> Result<Vec<Row>, Failure> {
         self.run(Some(caller), sql, values, Effect::Reads).await
+    }
+
+    /// Reads as a role on the connection for metrics, so that it does not queue behind requests.
+    pub async fn measure(&self, caller: &Caller, sql: &'static str) -> Result<Vec<Row>, Failure> {
+        let apart = Self { pool: self.measuring.clone(), users: Arc::new(Shares::new(1)), ..self.clone() };
+        apart.read(caller, sql, Vec::new()).await
     }
 
     /// Runs a statement that writes, as the caller's role. It is sent again only if the database reported a rollback.

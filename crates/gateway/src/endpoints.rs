@@ -29,6 +29,7 @@ use crate::guard;
 use crate::identity::logins::network;
 use crate::memory::Hold;
 use crate::parameters;
+use crate::traffic::{self, Counted};
 use crate::waiting::Waiter;
 
 mod headers;
@@ -54,6 +55,7 @@ pub fn router(app: &App) -> Router {
     router
         .layer(CatchPanicLayer::custom(guard::panicked))
         .layer(from_fn_with_state(app.clone(), identified))
+        .layer(from_fn_with_state(Counted { listener: "endpoints", traffic: app.traffic.clone() }, traffic::count))
         .with_state(app.clone())
 }
 

@@ -14,6 +14,7 @@ use crate::identity::oidc::Provider;
 use crate::identity::sessions::Sessions;
 use crate::memory::Memory;
 use crate::rates::Rates;
+use crate::traffic::Traffic;
 use crate::waiting::Waiting;
 
 /// Memory for unauthenticated requests in kilobytes, in total and per address.
@@ -47,6 +48,8 @@ pub struct Gateway {
     pub endpoint_rates: Rates,
     /// WebSockets that may still be opened. The listener does not count them.
     pub sockets: Arc<Semaphore>,
+    /// What has been answered.
+    pub traffic: Arc<Traffic>,
     /// Becomes true when the process is asked to stop.
     pub stopping: watch::Sender<bool>,
 }
@@ -71,6 +74,7 @@ impl Gateway {
             waiting: Waiting::new(),
             endpoint_rates: Rates::new(options.endpoints.endpoints_rate),
             sockets: Arc::new(Semaphore::new(MAX_SOCKETS as usize)),
+            traffic: Arc::default(),
             stopping: watch::Sender::new(false),
             options,
         }))

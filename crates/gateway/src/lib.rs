@@ -15,6 +15,7 @@ mod guard;
 mod identity;
 mod json;
 mod memory;
+mod metrics;
 mod pages;
 mod rates;
 mod routes;
@@ -23,6 +24,7 @@ mod scopes;
 mod server;
 mod shares;
 mod studio;
+mod traffic;
 mod waiting;
 
 pub use config::{DEFAULT_STUDIO, ServeOptions};
@@ -47,7 +49,13 @@ pub async fn serve(options: ServeOptions, database: ConnectOptions) -> Result<()
     if endpoints.is_some() {
         tokio::spawn(endpoints::receiving::receive(app.clone()));
     }
-    server::serve(&app, routes::router(&app), endpoints).await.map_err(|error| format!("cannot serve: {error}"))
+    let metrics = app.options.metrics.metrics_listen.map(|address| (address, metrics::router(&app)));
+    if metrics.is_some() && app.options.metrics.metrics_role.is_some() {
+        tokio::spawn(metrics::first_check(app.clone()));
+    }
+    server::serve(&app, routes::router(&app), endpoints, metrics)
+        .await
+        .map_err(|error| format!("cannot serve: {error}"))
 }
 
 /// Stops the start-up if the database is incompatible. An unreachable database may come back: `/readyz` reports it

@@ -10,6 +10,7 @@ use tracing::{Level, Span};
 use crate::failure::Failure;
 use crate::gateway::App;
 use crate::routing::Routes;
+use crate::traffic::{self, Counted};
 use crate::{elsa, guard, pages, studio};
 
 /// The routes that need authentication, and the routes for monitoring.
@@ -44,6 +45,7 @@ pub fn router(app: &App) -> Router {
                 .on_response(DefaultOnResponse::new().level(Level::DEBUG))
                 .on_failure(()),
         )
+        .layer(from_fn_with_state(Counted { listener: "gateway", traffic: app.traffic.clone() }, traffic::count))
         .with_state(app.clone())
 }
 

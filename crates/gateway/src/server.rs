@@ -27,39 +27,59 @@ const HEADER_TIME: Duration = Duration::from_secs(10);
 const CLOSE_TIME: Duration = Duration::from_secs(2);
 /// Maximum size of request headers in bytes.
 const HEADER_BYTES: usize = 64 * 1024;
+/// Connections to the listener for metrics, which has no login and few clients.
+const METRICS_CONNECTIONS: usize = 64;
 
 /// Serves until the process is asked to stop and all requests have been answered.
-pub async fn serve(app: &App, router: Router, endpoints: Option<(SocketAddr, Router)>) -> io::Result<()> {
+pub async fn serve(
+    app: &App,
+    router: Router,
+    endpoints: Option<(SocketAddr, Router)>,
+    metrics: Option<(SocketAddr, Router)>,
+) -> io::Result<()> {
     let options = &app.options;
-    let (handle, of_endpoints) = (Handle::new(), Handle::new());
-    stop_on_signal(app.clone(), [handle.clone(), of_endpoints.clone()])?;
+    let (handle, of_endpoints, of_metrics) = (Handle::new(), Handle::new(), Handle::new());
+    stop_on_signal(app.clone(), [handle.clone(), of_endpoints.clone(), of_metrics.clone()])?;
     let tls = tls(options).await?;
-    let own = listen(options, options.listen, tls.clone(), router, handle.clone());
-    match endpoints {
-        None => {
-            announce(handle, options.origin());
-            own.await?;
-        }
-        Some((address, router)) => {
-            let theirs = listen(options, address, tls, router, of_endpoints.clone());
-            announce_both(handle, of_endpoints, options.origin());
-            tokio::try_join!(own, theirs)?;
-        }
-    }
+    let others = [
+        endpoints.is_some().then(|| (of_endpoints.clone(), "serving endpoints of workflows")),
+        metrics.is_some().then(|| (of_metrics.clone(), "serving metrics")),
+    ];
+    announce(handle.clone(), others.into_iter().flatten().collect(), options.origin());
+    let connections = options.max_connections as usize;
+    tokio::try_join!(
+        listen(options, options.listen, connections, tls.clone(), router, handle),
+        listen_if_given(options, endpoints, connections, tls.clone(), of_endpoints),
+        listen_if_given(options, metrics, connections.min(METRICS_CONNECTIONS), tls, of_metrics),
+    )?;
     // The listener does not track WebSockets; they end by themselves when asked to.
     let _ = tokio::time::timeout(CLOSE_TIME, app.sockets.acquire_many(MAX_SOCKETS)).await;
     Ok(())
+}
+
+async fn listen_if_given(
+    options: &ServeOptions,
+    given: Option<(SocketAddr, Router)>,
+    connections: usize,
+    tls: Option<RustlsConfig>,
+    handle: Handle<SocketAddr>,
+) -> io::Result<()> {
+    match given {
+        Some((address, router)) => listen(options, address, connections, tls, router, handle).await,
+        None => Ok(()),
+    }
 }
 
 /// Serves at an address until the handle ends it. Each listener has its own limit of connections.
 async fn listen(
     options: &ServeOptions,
     address: SocketAddr,
+    connections: usize,
     tls: Option<RustlsConfig>,
     router: Router,
     handle: Handle<SocketAddr>,
 ) -> io::Result<()> {
-    let free = Arc::new(Semaphore::new(options.max_connections as usize));
+    let free = Arc::new(Semaphore::new(connections));
     let bounded = BoundedAcceptor { free, patience: options.request_time() };
     let service = router.into_make_service_with_connect_info::<SocketAddr>();
     match tls {
@@ -80,26 +100,21 @@ fn limit_headers<A>(mut server: Server<SocketAddr, A>) -> Server<SocketAddr, A> 
     server.first_request_timeout(HEADER_TIME)
 }
 
-fn announce(handle: Handle<SocketAddr>, origin: String) {
+/// Says that the gateway listens when all of its listeners do.
+fn announce(handle: Handle<SocketAddr>, others: Vec<(Handle<SocketAddr>, &'static str)>, origin: String) {
     tokio::spawn(async move {
+        for (other, what) in others {
+            let Some(address) = other.listening().await else { return };
+            tracing::info!(%address, "{what}");
+        }
         if let Some(address) = handle.listening().await {
             tracing::info!(%address, origin, "listening");
         }
     });
 }
 
-/// Says that the gateway listens when both of its listeners do.
-fn announce_both(handle: Handle<SocketAddr>, endpoints: Handle<SocketAddr>, origin: String) {
-    tokio::spawn(async move {
-        if let Some(address) = endpoints.listening().await {
-            tracing::info!(%address, "serving endpoints of workflows");
-            announce(handle, origin);
-        }
-    });
-}
-
 /// On SIGTERM or SIGINT: stop being ready, accept no connections, let running requests finish.
-fn stop_on_signal(app: App, handles: [Handle<SocketAddr>; 2]) -> io::Result<()> {
+fn stop_on_signal(app: App, handles: [Handle<SocketAddr>; 3]) -> io::Result<()> {
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     tokio::spawn(async move {
         tokio::select! { _ = terminate.recv() => {}, _ = interrupt.recv() => {} }

@@ -101,15 +101,19 @@ impl Findings {
 
 pub fn examine(arguments: DoctorArguments, shared: &SharedArguments) -> Result<(), Failure> {
     let mut findings = Findings::default();
-    let (purpose, endpoints_role) = match &arguments.service {
-        None => (Purpose::Person, None),
+    let mut listeners = Vec::new();
+    let purpose = match &arguments.service {
+        None => Purpose::Person,
         Some(Service::Serve(options)) => {
             files::of_serve(options, &mut findings);
-            (Purpose::Serve, options.endpoints.endpoints_role.as_deref())
+            let endpoints = options.endpoints.endpoints_role.as_deref().map(|role| (rights::ENDPOINTS, role));
+            let metrics = options.metrics.metrics_role.as_deref().map(|role| (rights::METRICS, role));
+            listeners.extend(endpoints.into_iter().chain(metrics));
+            Purpose::Serve
         }
         Some(Service::Work(options)) => {
             files::of_work(options, &mut findings);
-            (Purpose::Work, None)
+            Purpose::Work
         }
     };
     files::of_connection(&shared.connection, &mut findings);
@@ -123,7 +127,7 @@ pub fn examine(arguments: DoctorArguments, shared: &SharedArguments) -> Result<(
                 Err(problem) => findings.error("options", problem, "wf work --help explains the options"),
             }
         }
-        database::examine(shared, purpose, endpoints_role, arguments.quick, &mut findings).await;
+        database::examine(shared, purpose, &listeners, arguments.quick, &mut findings).await;
         arguments.output.print(&findings.0, || findings.text())?;
         let is_wrong = findings.0.iter().any(|finding| finding.level == Level::Error);
         if is_wrong { Err(Failure::Reported) } else { Ok(()) }

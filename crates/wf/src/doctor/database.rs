@@ -4,6 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde::Deserialize;
 use workflow_client::{Client, Error, Transaction};
 
+use super::rights::OpenListener;
 use super::{Findings, Purpose, rights};
 use crate::arguments::SharedArguments;
 use crate::failure::Failure;
@@ -60,15 +61,17 @@ struct Problem {
 pub async fn examine(
     shared: &SharedArguments,
     purpose: Purpose,
-    endpoints_role: Option<&str>,
+    listeners: &[(OpenListener, &str)],
     is_quick: bool,
     findings: &mut Findings,
 ) {
     match connect(shared, purpose).await {
         Ok(client) => {
             let mut examined = examine_as(&client, purpose, is_quick, findings).await;
-            if let (Ok(()), Some(role)) = (&examined, endpoints_role) {
-                examined = rights::examine_endpoints(&client, role, findings).await;
+            for (listener, role) in listeners {
+                if examined.is_ok() {
+                    examined = rights::examine_listener(&client, listener, role, findings).await;
+                }
             }
             if let Err(error) = examined {
                 findings.error("database", Failure::from(error).to_string(), "without an answer, no more can be said");

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use workflow_client::tokio_postgres::types::Type;
 use workflow_client::{Client, Error, Transaction};
+use workflow_gateway::may_act_as;
 
 use super::{Findings, Purpose};
 use crate::terminal::{row, rows};
@@ -19,7 +20,6 @@ const OF_WORKER: &[&str] = &[
     "wf_wait_tasks",
 ];
 const OF_GATEWAY: &[&str] = &["wf_set_role"];
-const OF_ENDPOINTS: &[&str] = &["wf_begin_http_request", "wf_take_http_responses", "wf_wait_http_responses"];
 
 /// Those of the functions that the role may not execute in all of their forms.
 const MISSING: &str = "SELECT f.name FROM pg_catalog.unnest($1) AS f (name) WHERE NOT EXISTS ( \
@@ -31,16 +31,21 @@ struct Missing {
     name: String,
 }
 
-/// The role of endpoints: is it one of the gateway's, and what may it not execute? No row if it does not exist.
-const ENDPOINTS: &str = "SELECT pg_catalog.pg_has_role(SESSION_USER, r.oid, 'MEMBER') AS is_ours, r.rolsuper AS is_superuser, \
+/// The role of an option: may the gateway act as it, and what may it not execute? No row if it does not exist.
+const OPTION_ROLE: &str = concat!(
+    "SELECT ",
+    may_act_as!("SESSION_USER", "r.oid"),
+    " AS is_ours, r.rolname = SESSION_USER AS is_gateway, r.rolsuper AS is_superuser, \
     ARRAY(SELECT f.name FROM pg_catalog.unnest($2) AS f (name) WHERE NOT EXISTS ( \
         SELECT FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_extension e ON e.extname = 'workflow' AND e.extnamespace = p.pronamespace \
         WHERE p.proname = f.name AND pg_catalog.has_function_privilege(r.oid, p.oid, 'EXECUTE'))) AS missing \
-    FROM pg_catalog.pg_roles r WHERE r.rolname = $1";
+    FROM pg_catalog.pg_roles r WHERE r.rolname = $1"
+);
 
 #[derive(Deserialize)]
-struct EndpointsRole {
+struct OptionRole {
     is_ours: bool,
+    is_gateway: bool,
     is_superuser: bool,
     missing: Vec<String>,
 }
@@ -120,30 +125,66 @@ fn examine_gateway(role: &Role, findings: &mut Findings) {
     }
 }
 
-/// Examines the role as which requests to endpoints of workflows run.
-pub async fn examine_endpoints(client: &Client, name: &str, findings: &mut Findings) -> Result<(), Error> {
+/// A listener of the gateway without a login. All its requests run as the role of an option.
+pub struct OpenListener {
+    subject: &'static str,
+    option: &'static str,
+    /// What the role must be able to execute.
+    functions: &'static [&'static str],
+    /// What happens if the gateway may not act as the role.
+    outcome: &'static str,
+    /// The page that has the GRANT for it.
+    page: &'static str,
+}
+
+pub const ENDPOINTS: OpenListener = OpenListener {
+    subject: "endpoints",
+    option: "--endpoints-role",
+    functions: &["wf_begin_http_request", "wf_take_http_responses", "wf_wait_http_responses"],
+    outcome: "all requests to endpoints fail",
+    page: "docs/endpoints.md",
+};
+pub const METRICS: OpenListener = OpenListener {
+    subject: "metrics",
+    option: "--metrics-role",
+    functions: &["wf_metrics"],
+    outcome: "/metrics is without the numbers of the database",
+    page: "docs/monitoring.md",
+};
+
+/// Examines the role of a listener without a login.
+pub async fn examine_listener(
+    client: &Client,
+    listener: &OpenListener,
+    name: &str,
+    findings: &mut Findings,
+) -> Result<(), Error> {
+    let &OpenListener { subject, option, functions, outcome, page } = listener;
     let query = async |tx: Transaction| {
-        rows::<EndpointsRole>(&tx, ENDPOINTS, &[(&name, Type::TEXT), (&OF_ENDPOINTS, Type::TEXT_ARRAY)]).await
+        rows::<OptionRole>(&tx, OPTION_ROLE, &[(&name, Type::TEXT), (&functions, Type::TEXT_ARRAY)]).await
     };
     let found = client.transaction(query).await?.into_iter().next();
     let Some(role) = found else {
-        findings.error("endpoints", format!("there is no role {name}"), "create it, or correct --endpoints-role");
+        findings.error(subject, format!("there is no role {name}"), format!("create it, or correct {option}"));
         return Ok(());
     };
-    if !role.is_ours {
-        let message = format!("the gateway's role is no member of {name}, so all requests to endpoints fail");
-        findings.error("endpoints", message, format!("GRANT \"{name}\" to the gateway's role"));
+    if role.is_gateway {
+        let message = format!("{name} is the gateway's own role, as which no request runs, so {outcome}");
+        findings.error(subject, message, format!("give {option} a role of its own"));
+    } else if !role.is_ours {
+        let message = format!("the gateway's role may not act as {name}, so {outcome}");
+        findings.error(subject, message, format!("GRANT \"{name}\" TO the gateway's role, without SET FALSE"));
     }
     if role.is_superuser {
         let message = format!("{name} is a superuser: every client would act as one");
-        findings.error("endpoints", message, "give endpoints a role of their own");
+        findings.error(subject, message, format!("give {option} a role of its own"));
     }
     if !role.missing.is_empty() {
         let message = format!("{name} may not execute {}", role.missing.join(", "));
-        findings.error("endpoints", message, "docs/endpoints.md has the GRANT that it needs");
+        findings.error(subject, message, format!("{page} has the GRANT that it needs"));
     }
-    if role.is_ours && !role.is_superuser && role.missing.is_empty() {
-        findings.ok("endpoints", format!("requests run as {name}"));
+    if role.is_ours && !role.is_gateway && !role.is_superuser && role.missing.is_empty() {
+        findings.ok(subject, format!("requests run as {name}"));
     }
     Ok(())
 }

@@ -438,7 +438,7 @@ fn an_access_token_counts_only_if_everything_in_it_is_right() {
     assert!(!log.contains(&part(&claims)), "{log}");
 }
 
-/// A provider of which nothing is known and that cannot be reached is asked every five seconds, whoever needs it.
+/// A provider of which nothing is known and that cannot be reached is asked every five seconds.
 #[test]
 fn a_provider_that_has_failed_is_not_asked_at_once_again() {
     let forger = Forger::start();

@@ -25,6 +25,7 @@ mod instances_actions;
 mod instances_journal;
 mod kills;
 mod memberships;
+mod metrics;
 mod pages_inbox;
 mod pages_instance;
 mod pages_people;

@@ -53,6 +53,15 @@ fn options_that_make_no_sense_are_named() {
             &["--endpoints-listen", "0.0.0.0:8090", "--endpoints-role", "web"],
             "will not listen on 0.0.0.0:8090 without TLS",
         ),
+        (&["--metrics-role", "watch"], "--metrics-role needs --metrics-listen"),
+        (
+            &["--metrics-listen", "0.0.0.0:9464", "--metrics-role", "watch"],
+            "will not listen on 0.0.0.0:9464 without TLS",
+        ),
+        (
+            &["--listen", "127.0.0.1:8181", "--metrics-listen", "127.0.0.1:8181", "--metrics-role", "watch"],
+            "--metrics-listen 127.0.0.1:8181 must be an address of its own",
+        ),
         (&["--endpoints-cors", "shop.example"], "--endpoints-cors shop.example is no origin"),
         (&["--cookie-keys", "/nowhere"], "cannot read /nowhere"),
         (&["--api-keys", "/nowhere"], "cannot read /nowhere"),

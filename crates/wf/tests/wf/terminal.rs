@@ -115,7 +115,7 @@ impl Drop for World {
         let _ = std::fs::remove_dir_all(&self.folder);
         if let Ok(mut client) = Client::connect(&format!("{} user=postgres dbname=postgres", self.server), NoTls) {
             let _ = client.batch_execute(&format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name));
-            let _ = client.batch_execute(&format!("DROP ROLE IF EXISTS {}", self.name));
+            let _ = client.batch_execute(&format!("DROP ROLE IF EXISTS {0}, {0}_web", self.name));
         }
     }
 }
@@ -364,10 +364,24 @@ fn doctor_examines_what_a_service_needs() {
     let config = configuration(&open, &expired);
     let (findings, _) = world.examined(&["serve", "--config", &config]);
     assert!(is_in(&findings, "cookie keys", "error") && is_in(&findings, "TLS certificate", "error"), "{findings:?}");
-    for (role, level) in [(world.name.as_str(), "ok"), ("pg_monitor", "error"), ("nobody", "error")] {
+    let web = format!("{}_web", world.name);
+    world.admin(
+        &world.name,
+        &format!("CREATE ROLE {web}; SELECT wf_grant_usage('{web}'); GRANT {web} TO {}", world.name),
+    );
+    for (role, level) in
+        [(web.as_str(), "ok"), (world.name.as_str(), "error"), ("pg_monitor", "error"), ("nobody", "error")]
+    {
         let (findings, _) = world.examined(&["serve", "--config", &config, "--endpoints-role", role]);
         assert!(is_in(&findings, "endpoints", level), "{findings:?}");
     }
+    for (role, level) in [("pg_monitor", "error"), (world.name.as_str(), "error"), ("nobody", "error")] {
+        let (findings, _) = world.examined(&["serve", "--config", &config, "--metrics-role", role]);
+        assert!(is_in(&findings, "metrics", level), "{findings:?}");
+    }
+    world.admin("postgres", &format!("GRANT pg_monitor TO {}", world.name));
+    let (findings, _) = world.examined(&["serve", "--config", &config, "--metrics-role", "pg_monitor"]);
+    assert!(is_in(&findings, "metrics", "ok"), "{findings:?}");
     let (findings, _) = world.examined(&["work", "--config", &config]);
     assert!(is_in(&findings, "rights", "ok") && is_in(&findings, "accepted owners", "ok"), "{findings:?}");
     assert!(is_in(&findings, "options", "ok"), "{findings:?}");

@@ -113,14 +113,14 @@ impl MetadataCache {
     /// The metadata. If it is old and cannot be read again in time, the old one.
     ///
     /// # Errors
-    /// 503 if there is none and it cannot be read, or not in time. Reading goes on for later requests.
+    /// 503 if there is none and it cannot be read, or not in time. Reading continues for later requests.
     pub async fn get(self: &Arc<Self>) -> Result<Arc<Known>, Failure> {
         match self.step() {
             Step::Use(known) => Ok(known),
             Step::Renew(old) => match tokio::time::timeout(PATIENCE, self.read()).await {
                 Ok(newer) => Ok(newer.unwrap_or(old)),
                 Err(_) => {
-                    // The reading goes on. Until it has ended, no other request waits.
+                    // The reading continues. Until it has ended, no other request waits.
                     self.state().record_delay(&old, Instant::now());
                     Ok(old)
                 }

@@ -1,0 +1,209 @@
+//! `/metrics`, on a listener of its own: the numbers of the database and of this gateway, as OpenMetrics text.
+//!
+//! All who can reach the listener read them, without a login, so they contain counts and names only (`wf_metrics`).
+//! However many clients ask, one statement at a time reads the database, for all that have asked before it has ended, and
+//! no client waits longer than its time limit.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::header::CONTENT_TYPE;
+use axum::middleware::from_fn_with_state;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, NoLabelSet, text};
+use prometheus_client::metrics::MetricType;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::Registry;
+use tokio::sync::{Mutex, OwnedMutexGuard};
+use tokio_postgres::Row;
+use tower_http::catch_panic::CatchPanicLayer;
+
+use crate::caller::Caller;
+use crate::failure::Failure;
+use crate::gateway::App;
+use crate::guard;
+
+const METRICS: &str = "SELECT m.name, m.type OPERATOR(pg_catalog.=) 'counter', m.help, m.value, \
+       ARRAY(SELECT l.key FROM pg_catalog.jsonb_each_text(m.labels) l ORDER BY l.key), \
+       ARRAY(SELECT l.value FROM pg_catalog.jsonb_each_text(m.labels) l ORDER BY l.key) \
+     FROM @wf.wf_metrics() m";
+
+/// How long a response waits for the database. By default Prometheus waits 10 seconds.
+const TIME_LIMIT: Duration = Duration::from_secs(5);
+/// The media type of the response.
+const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// What the requests for metrics share.
+#[derive(Clone)]
+struct Scrapes {
+    app: App,
+    /// The last metrics of the database. Held while they are read.
+    last: Arc<Mutex<Option<Read>>>,
+    /// Whether the last response was without them.
+    is_unmeasured: Arc<AtomicBool>,
+}
+
+/// The router of the listener for metrics.
+pub fn router(app: &App) -> Router {
+    let scrapes = Scrapes { app: app.clone(), last: Arc::default(), is_unmeasured: Arc::default() };
+    Router::new()
+        .route("/metrics", get(metrics))
+        .layer(from_fn_with_state(app.clone(), guard::secure_headers))
+        .layer(CatchPanicLayer::custom(guard::panicked))
+        .with_state(scrapes)
+}
+
+/// The numbers of the database are there if the options name a role that reads them.
+async fn metrics(State(scrapes): State<Scrapes>) -> Result<Response, Failure> {
+    let mut registry = Registry::default();
+    scrapes.app.traffic.register(&mut registry);
+    if scrapes.app.options.metrics.metrics_role.is_some() {
+        register_database(&scrapes, &mut registry).await;
+    }
+    let mut text = String::new();
+    text::encode(&mut text, &registry).map_err(Failure::internal)?;
+    Ok(([(CONTENT_TYPE, OPEN_METRICS)], text).into_response())
+}
+
+/// The numbers of the database are left out while it cannot be read, and `wf_database_up` is 0.
+async fn register_database(scrapes: &Scrapes, registry: &mut Registry) {
+    let up: Gauge = Gauge::default();
+    registry.register("wf_database_up", "Whether the gateway has read the metrics of the database", up.clone());
+    let read = tokio::time::timeout(TIME_LIMIT, read(scrapes)).await;
+    match read.unwrap_or_else(|_| Err(Failure::unavailable("the database has not answered in time"))) {
+        Ok(measured) => {
+            up.set(1);
+            if scrapes.is_unmeasured.swap(false, Ordering::Relaxed) {
+                tracing::info!("the metrics of the database can be read again");
+            }
+            registry.register_collector(Box::new(measured));
+        }
+        // Otherwise anyone who can reach the listener could fill the log.
+        Err(failure) if !scrapes.is_unmeasured.swap(true, Ordering::Relaxed) => {
+            tracing::warn!(cause = failure.message, "cannot read the metrics of the database");
+        }
+        Err(_) => {}
+    }
+}
+
+/// Reads once at the start, so that the log names a role that may not read the metrics.
+pub async fn first_check(app: App) {
+    if let Err(failure) = measure(&app).await {
+        tracing::error!(cause = failure.message, "cannot read the metrics of the database");
+    }
+}
+
+/// Waits for a read that is running, or reads.
+async fn read(scrapes: &Scrapes) -> Result<Measured, Failure> {
+    let asked = Instant::now();
+    let last = scrapes.last.clone().lock_owned().await;
+    if let Some(read) = last.as_ref().filter(|read| read.ended >= asked) {
+        return Ok(read.measured.clone());
+    }
+    // A statement outlives the response that waits for it. Nobody else reads until it has ended.
+    tokio::spawn(renew(scrapes.app.clone(), last)).await.map_err(Failure::internal)?
+}
+
+async fn renew(app: App, mut last: OwnedMutexGuard<Option<Read>>) -> Result<Measured, Failure> {
+    let measured = measure(&app).await?;
+    *last = Some(Read { ended: Instant::now(), measured: measured.clone() });
+    Ok(measured)
+}
+
+async fn measure(app: &App) -> Result<Measured, Failure> {
+    let role = app.options.metrics.metrics_role.clone().unwrap_or_default();
+    let rows = app.database.measure(&Caller::of_role(role.clone(), role), METRICS).await?;
+    let numbers: Result<Vec<Number>, tokio_postgres::Error> = rows.iter().map(Number::of).collect();
+    Ok(Measured(Arc::new(numbers.map_err(Failure::internal)?)))
+}
+
+/// The last read of the metrics of the database.
+struct Read {
+    ended: Instant,
+    measured: Measured,
+}
+
+/// A row of `wf_metrics`.
+#[derive(Debug)]
+struct Number {
+    name: String,
+    is_counter: bool,
+    help: String,
+    value: f64,
+    labels: Vec<(String, String)>,
+}
+
+impl Number {
+    fn of(row: &Row) -> Result<Self, tokio_postgres::Error> {
+        let (keys, values): (Vec<String>, Vec<String>) = (row.try_get(4)?, row.try_get(5)?);
+        Ok(Self {
+            name: row.try_get(0)?,
+            is_counter: row.try_get(1)?,
+            help: row.try_get(2)?,
+            value: row.try_get(3)?,
+            labels: keys.into_iter().zip(values).collect(),
+        })
+    }
+}
+
+/// The rows of `wf_metrics`, those of a metric one after the other.
+#[derive(Clone, Debug)]
+struct Measured(Arc<Vec<Number>>);
+
+impl Collector for Measured {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
+        for metric in self.0.chunk_by(|one, next| one.name == next.name) {
+            let Some(first) = metric.first() else { continue };
+            let kind = if first.is_counter { MetricType::Counter } else { MetricType::Gauge };
+            // The suffix is part of the name of each number, and not of that of the metric.
+            let name = first.name.strip_suffix("_total").filter(|_| first.is_counter).unwrap_or(&first.name);
+            let mut encoder = encoder.encode_descriptor(name, &first.help, None, kind)?;
+            for number in metric {
+                let mut encoder = encoder.encode_family(&number.labels)?;
+                match number.is_counter {
+                    true => encoder.encode_counter::<NoLabelSet, _, f64>(&number.value, None)?,
+                    false => encoder.encode_gauge(&number.value)?,
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn number(name: &str, labels: &[(&str, &str)], value: f64) -> Number {
+        Number {
+            name: name.into(),
+            is_counter: name.ends_with("_total"),
+            help: "What it is.".into(),
+            value,
+            labels: labels.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect(),
+        }
+    }
+
+    #[test]
+    fn labels_are_escaped_and_metrics_described_once() {
+        let mut registry = Registry::default();
+        registry.register_collector(Box::new(Measured(Arc::new(vec![
+            number("open", &[("task", "a \"b\"\\\nc")], 2.0),
+            number("open", &[("owner", "e"), ("task", "d")], 1.5),
+            number("claims_total", &[("task", "d")], 3.0),
+        ]))));
+        let mut text = String::new();
+        text::encode(&mut text, &registry).unwrap();
+        assert_eq!(
+            text,
+            "# HELP open What it is.\n# TYPE open gauge\n\
+             open{task=\"a \\\"b\\\"\\\\\\nc\"} 2.0\nopen{owner=\"e\",task=\"d\"} 1.5\n\
+             # HELP claims What it is.\n# TYPE claims counter\nclaims_total{task=\"d\"} 3.0\n# EOF\n"
+        );
+    }
+}

@@ -11,10 +11,10 @@ demo: ## Watch a leave request go through two approvals, on a private server tha
 test: ## Run the tests on a private server, before a commit (T="name ..." runs all those whose name contains one of the words)
 	@tests/run
 
-test-all: ## Run all tests: these, lint, the long ones, fuzzing, the gateway, packages, PostgreSQL 18
+test-all: ## Run all tests: these, lint, the long ones, the gateway, packages, PostgreSQL 18
 	@tests/run --all
 
-test-long: ## Run the tests of one server, then repeat the random ones for WORKFLOW_TEST_SECONDS (default 600)
+test-long: ## Run the tests of one server and fuzzing, then repeat the random tests for WORKFLOW_TEST_SECONDS (default 600)
 	@tests/run --long
 
 test-assert: ## Run the server tests on PostgreSQL 15 and 18 built with assertions (minutes more, once, to build them)

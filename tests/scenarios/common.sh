@@ -129,6 +129,9 @@ start() {
     query "SELECT count(wf_start('$2', '{\"wait\": \"$3\"}')) FROM generate_series(1, $1)" "${4:-}" >/dev/null
 }
 
+# transactions [DATABASE]: how many transactions the database has done. What a worker or an ended session did is included.
+transactions() { query "SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = '${1:-$PGDATABASE}'" postgres; }
+
 # unused DATABASE: waits until no client is connected to it, as those that have just left may still be. Statements such as DROP DATABASE and
 # CREATE DATABASE ... TEMPLATE wait for them for 5 seconds only.
 unused() { await 0 "SELECT count(*) FROM pg_stat_activity WHERE datname = '$1' AND backend_type = 'client backend'" postgres; }

@@ -370,15 +370,18 @@ impl Scheduler {
         }
     }
 
-    /// Stores when the next scheduler is needed.
+    /// Stores when the next scheduler is needed. Fires and stimuli that only this process knows of are left to scans of
+    /// the next one.
     fn hand_over(&self, work_at: i64) {
         self.has_handed_over.set(true);
+        let has_fires = !self.dispatcher.is_empty();
+        let has_stimuli = self.is_ours && (has_fires || !self.items.is_quiet());
         shared::with(|state| {
             if let Some(slot) = state.database(self.database) {
                 slot.next_due = slot.next_due.min(work_at);
                 // Reports that sessions left while firing was disabled were dropped.
-                slot.check_due |= self.was_off || !self.dispatcher.is_empty();
-                slot.full_scan |= self.was_off;
+                slot.check_due |= self.was_off || has_fires;
+                slot.full_scan |= self.was_off || has_stimuli;
                 if self.was_off {
                     slot.not_before = process::now() + OFF;
                 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Timers never wait for stimuli. However many are stored, and wherever in the cluster a transaction is open, due timers fire, and the
-# background workers are otherwise idle. Covered: each kind of transaction that keeps others from being seen as ended (a snapshot, an xid in
-# another database, a prepared one), a new scheduler, a server after a crash, and a locked instance, next to thousands of stimuli. The first
-# timer after a start: stimuli_at_start; stimuli and bookmarks that missed each other: missed_stimuli.
+# background workers are otherwise idle. No stimulus is lost when a scheduler exits. Covered: each kind of transaction that keeps others from
+# being seen as ended (a snapshot, an xid in another database, a prepared one), a new scheduler, a server after a crash, and a locked instance,
+# next to thousands of stimuli. The first timer after a start: stimuli_at_start; stimuli and bookmarks that missed each other: missed_stimuli.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 psql -X -q -v ON_ERROR_STOP=1 >>"$WORKFLOW_TMP/setup.out" <<'SQL'
@@ -139,8 +139,8 @@ open_gate
 holding "$PGDATABASE" "BEGIN" "SELECT FROM workflow.instances WHERE correlation_id = 'busy' FOR UPDATE"
 setting "workflow.enabled = on"
 fires 5 "an instance that many stimuli are for is held"
-# A page of 200 stimuli is retried each second.
-idle "an instance that many stimuli are for is held" 300
+# Each second a page of 200 stimuli is retried, in three transactions each.
+idle "an instance that many stimuli are for is held" 1000
 let_go
 await Finished "SELECT sub_status FROM workflow.instances WHERE correlation_id = 'busy'"
 await 1999 "SELECT count(*) FROM workflow.bookmark_queue WHERE correlation_id = 'busy'"
@@ -154,3 +154,35 @@ is 0 "SELECT count(*) FROM workflow.bookmark_queue"
 query "DELETE FROM workflow.dead_letters"
 echo "ok: a stimulus that nothing waits for expires on an idle server"
 is 0 "SELECT sum(failed) FROM workflow.workers WHERE worker = 'scheduler'"
+
+# Where another worker finds no slot, a scheduler that has had its turn of five seconds exits. Its successor delivers the stimuli that were
+# blocked. PostgreSQL uses one of the four slots for logical replication; launcher, scheduler and joe's executor use the rest.
+query "ALTER SYSTEM SET max_worker_processes = 4"
+lacks="workflow executor could not be started: all background worker slots are in use"
+stop_server
+start_server
+psql -X -q -At -v ON_ERROR_STOP=1 >/dev/null <<'SQL'
+SET SESSION AUTHORIZATION sue;
+SELECT wf_define('{"definitionId": "timer of sue", "root": [{"type": "Delay", "timeSpan": {"input": "wait"}},
+    {"type": "Sql", "statement": "INSERT INTO public.happened VALUES (($1 #>> ''{}'')::uuid)", "parameters": [{"js": "getWorkflowInstanceId()"}]}]}');
+SQL
+setting "workflow.enabled = off"
+gate
+missed_by left after "BEGIN ISOLATION LEVEL REPEATABLE READ" joe
+send joe left
+open_gate
+holding "$PGDATABASE" "BEGIN" "SELECT FROM workflow.instances WHERE correlation_id = 'left' FOR UPDATE"
+since=$(now)
+setting "workflow.enabled = on"
+delivered_in_vain "$(query "SELECT id FROM workflow.bookmark_queue")" "$since"
+scheduler="SELECT pid FROM pg_stat_activity WHERE backend_type = 'workflow scheduler'"
+await 1 "SELECT count(*) FROM ($scheduler AND backend_start < clock_timestamp() - interval '6 seconds') AS s"
+pid=$(query "$scheduler")
+query "SET SESSION AUTHORIZATION sue; SELECT wf_start('timer of sue', '{\"wait\": \"100 ms\"}')" >/dev/null
+eventually has_logged 1 "$lacks"
+await t "SELECT pid <> $pid FROM ($scheduler) AS s"
+let_go
+await "Finished|2" "SELECT sub_status, count(*) FROM workflow.instances WHERE correlation_id = 'left' OR definition_id = 'timer of sue' GROUP BY 1"
+await 0 "SELECT count(*) FROM workflow.bookmark_queue"
+is 1 "SELECT count(*) FROM public.happened h JOIN workflow.instances i ON i.id = h.instance WHERE i.correlation_id = 'left'"
+echo "ok: a scheduler that gives up its slot leaves blocked stimuli to its successor"

@@ -207,10 +207,13 @@ woken() {
 slept() { awk '/^voluntary_ctxt_switches/ { print $2 }' "/proc/$1/status"; }
 has_slept() { [ "$(slept "$1")" -gt "$2" ]; }
 
-# delivered_in_vain ITEM TIME: since then an executor has tried to deliver this stimulus, which is still queued.
+# delivered_in_vain ITEM TIME [UNLESS]: since then an executor has tried to deliver this stimulus, which is still queued, or the condition
+# UNLESS is true. An executor shows only its last work, so the stimulus must be tried again and again until this returns, as one is that
+# another session has locked. Without an instance that waits for it, it is not, and UNLESS has to end the wait. Fails if it is gone.
 delivered_in_vain() {
-    await t "SELECT count(*) > 0 FROM pg_stat_activity
-        WHERE backend_type = 'workflow executor' AND state = 'idle' AND state_change > '$2' AND query = 'delivering stimulus $1'"
+    await t "SELECT ${3:-false} OR NOT EXISTS (SELECT FROM workflow.bookmark_queue WHERE id = '$1')
+        OR EXISTS (SELECT FROM pg_stat_activity
+            WHERE backend_type = 'workflow executor' AND state = 'idle' AND state_change > '$2' AND query = 'delivering stimulus $1')"
     is 1 "SELECT count(*) FROM workflow.bookmark_queue WHERE id = '$1'"
 }
 

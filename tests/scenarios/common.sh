@@ -191,21 +191,31 @@ finish() {
     rm "$WORKFLOW_TMP/$1"
 }
 
-# woken KIND [DATABASE]: wakes this background worker by a reload, and waits until it has started all pending work and sleeps again.
+# woken KIND [DATABASE]: wakes this background worker by a reload, and waits until it has started all pending work and sleeps again. If it
+# exits meanwhile, as a scheduler does whose slot others want, this begins again with its successor.
 woken() {
     local asleep pid before
     asleep="SELECT pid FROM pg_stat_activity
         WHERE backend_type = 'workflow $1' AND coalesce(datname, '') = '${2:-}' AND wait_event = 'Extension'"
-    await 1 "SELECT count(*) FROM ($asleep) AS s" postgres
-    pid=$(query "$asleep" postgres)
-    before=$(slept "$pid")
-    query "SELECT pg_reload_conf()" postgres >/dev/null
-    eventually has_slept "$pid" "$before"
-    await "$pid" "$asleep" postgres
+    while true; do
+        await 1 "SELECT count(*) FROM ($asleep) AS s" postgres
+        pid=$(query "$asleep" postgres)
+        before=$(slept "$pid")
+        [ -n "$before" ] || continue
+        query "SELECT pg_reload_conf()" postgres >/dev/null
+        eventually has_slept "$pid" "$before"
+        await t "SELECT count(*) = 0 OR bool_or(wait_event = 'Extension') FROM pg_stat_activity WHERE pid = $pid" postgres
+        [ ! -d "/proc/$pid" ] || break
+    done
 }
-# slept PID: how often this process has waited for something.
-slept() { awk '/^voluntary_ctxt_switches/ { print $2 }' "/proc/$1/status"; }
-has_slept() { [ "$(slept "$1")" -gt "$2" ]; }
+# slept PID: how often this process has waited for something; nothing if there is no such process.
+slept() { awk '/^voluntary_ctxt_switches/ { print $2 }' "/proc/$1/status" 2>/dev/null || true; }
+# has_slept PID NUMBER: it has waited more often than that, or has exited.
+has_slept() {
+    local times
+    times=$(slept "$1")
+    [ -z "$times" ] || [ "$times" -gt "$2" ]
+}
 
 # delivered_in_vain ITEM TIME [UNLESS]: since then an executor has tried to deliver this stimulus, which is still queued, or the condition
 # UNLESS is true. An executor shows only its last work, so the stimulus must be tried again and again until this returns, as one is that

@@ -245,7 +245,7 @@ await_due 8
 eventually has_logged $((before + 1)) "$lacks"
 woken scheduler workflow
 is 158 "$finished"
-is t "SELECT oldest_due < now() $scheduler"
+await t "SELECT oldest_due < now() $scheduler"
 query "UPDATE gate SET is_open = true"
 await 166 "$finished"
 await "81|81" "$lines"

@@ -131,6 +131,14 @@ start() {
 
 # transactions [DATABASE]: how many transactions the database has done. What a worker or an ended session did is included.
 transactions() { query "SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = '${1:-$PGDATABASE}'" postgres; }
+# rests RATE: the database does fewer transactions than this in a second, while no session is connected to it. `eventually rests` never ends
+# if the workers poll without a pause.
+rests() {
+    local before
+    before=$(transactions)
+    sleep 1
+    [ $(($(transactions) - before)) -lt "$1" ]
+}
 
 # unused DATABASE: waits until no client is connected to it, as those that have just left may still be. Statements such as DROP DATABASE and
 # CREATE DATABASE ... TEMPLATE wait for them for 5 seconds only.

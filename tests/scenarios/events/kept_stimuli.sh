@@ -41,22 +41,6 @@ keep() {
 finished="SELECT count(*) FROM workflow.instances WHERE definition_id = 'timer' AND sub_status = 'Finished'"
 fired=0
 
-# How much workers do while they only wait for a timer: at most RATE transactions a second. A slow machine does fewer of them, never more. A
-# single session polls whether the timer has fired, ten times a second, because the transactions of sessions are counted as well.
-idle() { # WHAT [RATE]
-    local before used began took
-    await 0 "SELECT count(*) FROM workflow.workers WHERE state = 'firing'"
-    await t "SELECT bool_and(wait_event IS NOT DISTINCT FROM 'Extension') FROM pg_stat_activity WHERE backend_type LIKE 'workflow%'"
-    before=$(transactions)
-    began=$EPOCHSECONDS
-    fired=$((fired + 1))
-    query "SELECT wf_start('timer', '{\"wait\": \"3 seconds\"}')" >/dev/null
-    query "DO \$\$ BEGIN WHILE ($finished) < $fired LOOP COMMIT; PERFORM pg_sleep(0.1); END LOOP; END \$\$"
-    used=$(($(transactions) - before))
-    took=$((EPOCHSECONDS - began + 1))
-    [ "$used" -lt $((${2:-40} * took)) ] || fail "$1: the workers did $used transactions in $took seconds"
-}
-
 fires() { # NUMBER WHAT
     query "SELECT wf_start('timer', '{\"wait\": \"300 ms\"}') FROM generate_series(1, $1)" >/dev/null
     fired=$((fired + $1))
@@ -101,19 +85,19 @@ snapshot="BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 holding "$PGDATABASE" "$snapshot" "SELECT count(*) FROM pg_class"
 keep 2000 snapshot
 fires 5 "a snapshot is open"
-idle "a snapshot is open"
+eventually rests 40
 let_go
 
 holding elsewhere "BEGIN" "SELECT pg_current_xact_id()"
 keep 1000 elsewhere
 fires 5 "a transaction of another database is open"
-idle "a transaction of another database is open"
+eventually rests 40
 let_go
 
 query "BEGIN; CREATE TABLE prepared (); PREPARE TRANSACTION 'one'" >/dev/null
 keep 1000 prepared
 fires 5 "a transaction is prepared"
-idle "a transaction is prepared"
+eventually rests 40
 query "ROLLBACK PREPARED 'one'"
 
 # After a crash the new scheduler has to scan all stimuli, and so has the successor of a terminated one.
@@ -125,7 +109,7 @@ wait "$holder" || true
 start_server
 holding elsewhere "BEGIN" "SELECT pg_current_xact_id()"
 fires 5 "the server has recovered"
-idle "the server has recovered"
+eventually rests 40
 let_go
 is 4000 "SELECT count(*) FROM workflow.bookmark_queue"
 
@@ -140,7 +124,7 @@ holding "$PGDATABASE" "BEGIN" "SELECT FROM workflow.instances WHERE correlation_
 setting "workflow.enabled = on"
 fires 5 "an instance that many stimuli are for is held"
 # Each second a page of 200 stimuli is retried, in three transactions each.
-idle "an instance that many stimuli are for is held" 1000
+eventually rests 1000
 let_go
 await Finished "SELECT sub_status FROM workflow.instances WHERE correlation_id = 'busy'"
 await 1999 "SELECT count(*) FROM workflow.bookmark_queue WHERE correlation_id = 'busy'"

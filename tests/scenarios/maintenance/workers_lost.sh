@@ -102,14 +102,7 @@ begin old "SELECT pg_current_xact_id()"
 before=$(now)
 query "SELECT wf_enqueue_bookmark(activity_id => 'nowhere', keep_for => '1 day')" >/dev/null
 looked "$before"
-before=$(transactions)
-began=$EPOCHSECONDS
-start 1 pure "2 seconds"
-await Finished "SELECT sub_status FROM workflow.instances WHERE definition_id = 'pure'"
-used=$(($(transactions) - before))
-took=$((EPOCHSECONDS - began + 1))
-# The sessions that wait for the timer are counted, too: ten a second at most.
-[ "$used" -lt $((60 * took)) ] || fail "while nothing but a timer could be done the workers did $used transactions in $took seconds"
+eventually rests 40
 finish old COMMIT
 query "DELETE FROM workflow.bookmark_queue"
 echo "ok: a stimulus for nobody keeps no worker busy"

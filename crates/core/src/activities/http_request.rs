@@ -116,7 +116,7 @@ fn constant_codes(program: &Program, node: NodeIx, input: Input<Vec<String>>) ->
     let value = match node.inputs.get(input.index) {
         Some(Some(Expression { kind: ExpressionKind::Literal(value), .. })) => copy_or_null(value),
         Some(Some(_)) => return None,
-        _ => default_of(node, input.index),
+        _ => default_of(node.activity.descriptor().inputs.get(input.index)),
     };
     <Vec<String> as FromInput>::read(&value, EXPECTED.name).ok()
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::activity::handle::truth;
-use crate::activity::{FromInput, Input, locate};
+use crate::activity::{FromInput, Input, InputDescriptor, locate};
 use crate::execution::variables::VariableLocation;
 use crate::execution::{Execution, Outcomes};
 use crate::journal::EventKind;
@@ -24,9 +24,11 @@ impl Execution<'_> {
         self.inputs = std::mem::take(&mut self.burst.scratch.inputs);
         self.inputs.clear();
         for (index, descriptor) in descriptors.iter().enumerate() {
-            let value = match descriptor.auto_evaluate {
-                true => self.evaluate_input_of(node, index)?,
-                false => Value::Null,
+            let value = match node.inputs.get(index) {
+                _ if !descriptor.auto_evaluate => Value::Null,
+                Some(Some(_)) => self.evaluate_input_of(node, index)?,
+                // Most of the inputs of most activities.
+                _ => default_of(Some(descriptor)),
             };
             self.inputs.push(value);
         }
@@ -46,7 +48,7 @@ impl Execution<'_> {
                 let descriptor = node.activity.descriptor().inputs.get(index);
                 locate(fault, descriptor.map_or("", |descriptor| descriptor.name))
             }),
-            _ => Ok(default_of(node, index)),
+            _ => Ok(default_of(node.activity.descriptor().inputs.get(index))),
         }
     }
 
@@ -194,8 +196,7 @@ impl Execution<'_> {
 }
 
 /// The value of an input that was not given.
-pub(crate) fn default_of(node: &Node, index: usize) -> Value {
-    let descriptor = node.activity.descriptor().inputs.get(index);
+pub(crate) fn default_of(descriptor: Option<&InputDescriptor>) -> Value {
     let json = descriptor.and_then(|descriptor| descriptor.default);
     // The descriptors of this crate contain the defaults; a test checks that they are JSON.
     json.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()

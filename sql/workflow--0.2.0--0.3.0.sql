@@ -540,6 +540,19 @@ COMMENT ON TABLE workflow.invoker_grants IS 'which roles (workflow.owners) lend 
 
 SELECT pg_catalog.pg_extension_config_dump('workflow.invoker_grants', '');
 
+-- One row at most.
+CREATE TABLE workflow.directory (
+    is_only  boolean NOT NULL DEFAULT true CONSTRAINT directory_pkey PRIMARY KEY CONSTRAINT directory_is_only_check CHECK (is_only),
+    function text    NOT NULL,
+    owner    integer NOT NULL
+);
+
+COMMENT ON TABLE workflow.directory IS 'the function of wf_set_directory, which knows names and addresses of people';
+COMMENT ON COLUMN workflow.directory.function IS 'qualified name of f(person text), which returns name, mail, zone, language and manager';
+COMMENT ON COLUMN workflow.directory.owner IS 'owner of that function (workflow.owners) when it was named, with whose rights it runs; a function of this name that another role owns is not called';
+
+SELECT pg_catalog.pg_extension_config_dump('workflow.directory', '');
+
 CREATE TABLE workflow.accepted_owners (
     worker      integer NOT NULL,
     owner       integer NOT NULL,
@@ -897,6 +910,12 @@ RETURNS TABLE (table_name text, erased bigint, kept bigint) LANGUAGE c AS 'MODUL
 COMMENT ON FUNCTION wf_erase(text, text, text, boolean, integer) IS
     'remove everything with a correlation id, or replace an actor by a pseudonym, about max instances at a time; returns the numbers of rows, none when nothing is left';
 
+CREATE FUNCTION wf_set_directory(function regprocedure)
+RETURNS void LANGUAGE c AS 'MODULE_PATHNAME', 'wf_set_directory';
+
+COMMENT ON FUNCTION wf_set_directory(regprocedure) IS
+    'name the function that knows names and addresses of people, or with NULL none; for superusers';
+
 CREATE FUNCTION wf_set_actor(actor text)
 RETURNS text LANGUAGE sql
 RETURN pg_catalog.set_config('workflow.actor', actor, true);
@@ -1228,7 +1247,7 @@ AS $$
     SELECT 'bookmark without hash that a stimulus is to meet', b.id::text
     FROM workflow.bookmarks b
     WHERE (b.hash IS NULL OR b.hash_key IS NULL)
-      AND NOT (b.activity_type = 'Elsa.RunTask' AND b.name = b.activity_type) AND b.name NOT IN ('Workflow.Retry', 'Workflow.Timeout', 'Workflow.StartTimeout', 'Workflow.RunTimeout', 'Workflow.Lease', 'Workflow.Answer', 'Workflow.Compensation', 'Workflow.Limit', 'Workflow.Deadline')
+      AND NOT (b.activity_type = 'Elsa.RunTask' AND b.name = b.activity_type) AND b.name NOT IN ('Workflow.Retry', 'Workflow.Timeout', 'Workflow.StartTimeout', 'Workflow.RunTimeout', 'Workflow.Lease', 'Workflow.Answer', 'Workflow.Compensation', 'Workflow.Limit', 'Workflow.Deadline', 'Workflow.Reminder')
     UNION ALL
     SELECT 'bookmark whose keys do not fit its columns', b.id::text
     FROM workflow.bookmarks b
@@ -1313,6 +1332,11 @@ AS $$
     WHERE b.token IS NOT NULL AND b.lease_until IS NOT NULL AND l.concurrency IS NOT NULL
       AND (l.key IS NULL OR t.payload ->> l.key IS NOT NULL)
       AND (SELECT count(*) FROM workflow.slots s WHERE s.limit_id = l.id AND s.task = b.id AND s.token = b.token) <> 1
+    UNION ALL
+    SELECT 'directory of people cannot be asked', d.function
+    FROM workflow.directory d LEFT JOIN workflow.owners o ON o.id = d.owner
+         LEFT JOIN pg_proc p ON p.oid = to_regprocedure(d.function || '(text)')
+    WHERE p.proowner IS DISTINCT FROM workflow._role_of(o.role_oid, o.name) OR p.oid IS NULL
     UNION ALL
     SELECT 'owner of a limit is unknown', l.id::text
     FROM workflow.limits l

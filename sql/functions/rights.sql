@@ -10,6 +10,12 @@ RETURNS void LANGUAGE c AS 'MODULE_PATHNAME', 'wf_set_role';
 COMMENT ON FUNCTION wf_set_role(name, text, text[]) IS
     'take a role until the transaction ends, as SET LOCAL ROLE does, but so that no SQL in the transaction can leave it; with an actor, act for that person; with groups, answer only tasks for that person and these groups';
 
+CREATE FUNCTION wf_set_directory(function regprocedure)
+RETURNS void LANGUAGE c AS 'MODULE_PATHNAME', 'wf_set_directory';
+
+COMMENT ON FUNCTION wf_set_directory(regprocedure) IS
+    'name the function that knows names and addresses of people, or with NULL none; for superusers';
+
 CREATE FUNCTION wf_set_actor(actor text)
 RETURNS text LANGUAGE sql
 RETURN pg_catalog.set_config('workflow.actor', actor, true);

@@ -79,7 +79,19 @@ CREATE TABLE workflow.invoker_grants (
 
 COMMENT ON TABLE workflow.invoker_grants IS 'which roles (workflow.owners) lend their rights to the definitions of which others';
 
+-- One row at most.
+CREATE TABLE workflow.directory (
+    is_only  boolean NOT NULL DEFAULT true CONSTRAINT directory_pkey PRIMARY KEY CONSTRAINT directory_is_only_check CHECK (is_only),
+    function text    NOT NULL,
+    owner    integer NOT NULL
+);
+
+COMMENT ON TABLE workflow.directory IS 'the function of wf_set_directory, which knows names and addresses of people';
+COMMENT ON COLUMN workflow.directory.function IS 'qualified name of f(person text), which returns name, mail, zone, language and manager';
+COMMENT ON COLUMN workflow.directory.owner IS 'owner of that function (workflow.owners) when it was named, with whose rights it runs; a function of this name that another role owns is not called';
+
 SELECT pg_catalog.pg_extension_config_dump('workflow.owners', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.owners_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.event_grants', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.invoker_grants', '');
+SELECT pg_catalog.pg_extension_config_dump('workflow.directory', '');

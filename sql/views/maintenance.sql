@@ -76,7 +76,7 @@ AS $$
     SELECT 'bookmark without hash that a stimulus is to meet', b.id::text
     FROM workflow.bookmarks b
     WHERE (b.hash IS NULL OR b.hash_key IS NULL)
-      AND NOT (b.activity_type = 'Elsa.RunTask' AND b.name = b.activity_type) AND b.name NOT IN ('Workflow.Retry', 'Workflow.Timeout', 'Workflow.StartTimeout', 'Workflow.RunTimeout', 'Workflow.Lease', 'Workflow.Answer', 'Workflow.Compensation', 'Workflow.Limit', 'Workflow.Deadline')
+      AND NOT (b.activity_type = 'Elsa.RunTask' AND b.name = b.activity_type) AND b.name NOT IN ('Workflow.Retry', 'Workflow.Timeout', 'Workflow.StartTimeout', 'Workflow.RunTimeout', 'Workflow.Lease', 'Workflow.Answer', 'Workflow.Compensation', 'Workflow.Limit', 'Workflow.Deadline', 'Workflow.Reminder')
     UNION ALL
     SELECT 'bookmark whose keys do not fit its columns', b.id::text
     FROM workflow.bookmarks b
@@ -161,6 +161,11 @@ AS $$
     WHERE b.token IS NOT NULL AND b.lease_until IS NOT NULL AND l.concurrency IS NOT NULL
       AND (l.key IS NULL OR t.payload ->> l.key IS NOT NULL)
       AND (SELECT count(*) FROM workflow.slots s WHERE s.limit_id = l.id AND s.task = b.id AND s.token = b.token) <> 1
+    UNION ALL
+    SELECT 'directory of people cannot be asked', d.function
+    FROM workflow.directory d LEFT JOIN workflow.owners o ON o.id = d.owner
+         LEFT JOIN pg_proc p ON p.oid = to_regprocedure(d.function || '(text)')
+    WHERE p.proowner IS DISTINCT FROM workflow._role_of(o.role_oid, o.name) OR p.oid IS NULL
     UNION ALL
     SELECT 'owner of a limit is unknown', l.id::text
     FROM workflow.limits l

@@ -31,7 +31,7 @@ use crate::pg::{PgError, actor, role};
 use crate::store::instances::InstanceRow;
 use crate::store::rights::owners;
 use crate::store::tasks::assignments::{Assignment, Entry};
-use crate::store::tasks::substitutes;
+use crate::store::tasks::substitutes::{self, Absence};
 
 /// The prefix of a group that only the application knows.
 pub const GROUP: &str = "group:";
@@ -213,11 +213,32 @@ fn absent_actors(subject: Subject<'_>, assignment: &Assignment, now: Timestamp) 
     }
     let named: Vec<String> = assignment.entries().filter_map(label_of).collect();
     let mut absent = substitutes::in_force(&[actor], Some(&named), now);
-    absent.retain(|absence| {
-        let operation = if absence.is_by_person { Operation::Resume } else { Operation::Alter };
-        absence.set_by.role().is_some_and(|set_by| instance::permits(set_by, operation, subject))
-    });
+    absent.retain(|absence| counts_for(absence, subject));
     Ok(absent.into_iter().map(|absence| absence.person).collect())
+}
+
+/// Whether the period of a person of an application counts for an instance.
+fn counts_for(absence: &Absence, subject: Subject<'_>) -> bool {
+    let operation = if absence.is_by_person { Operation::Resume } else { Operation::Alter };
+    absence.set_by.role().is_some_and(|set_by| instance::permits(set_by, operation, subject))
+}
+
+/// The substitutes who may now answer a task in place of this person, as rows name them. `person` is a name in the form
+/// of an assignee.
+pub fn substitutes_of(person: &str, subject: Subject<'_>, now: Timestamp) -> Vec<String> {
+    let role = person.strip_prefix(ForPeople::ROLE).map(role::by_name);
+    let names = match role {
+        Some(role) => role.map(names_of).unwrap_or_default(),
+        None => vec![person.to_owned()],
+    };
+    if names.is_empty() {
+        return Vec::new();
+    }
+    let found = substitutes::of(&names, now).into_iter();
+    let found = found.filter(|(absence, _)| role.is_some() || counts_for(absence, subject));
+    let mut substitutes: Vec<String> = found.map(|(_, substitute)| substitute).collect();
+    substitutes.dedup();
+    substitutes
 }
 
 /// Rejects the caller unless it may set and remove substitutes of a person (42501): the person, and an operator. The

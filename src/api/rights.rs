@@ -1,5 +1,6 @@
-//! Owners: `wf_set_owner`, `wf_adopt_database`, and the row that `wf_grant_usage` makes.
+//! Owners: `wf_set_owner`, `wf_adopt_database`, the directory, and the row that `wf_grant_usage` makes.
 
+use pgrx::pg_sys::Oid;
 use serde_json::{Value, json};
 
 use crate::api::object;
@@ -8,12 +9,13 @@ use crate::run::CallContext;
 use crate::run::history::acts;
 use crate::run::maintenance::adoption::{self, Adoption};
 use crate::run::rights::{self, ObjectKind};
-use crate::store::rights::owners;
+use crate::store::rights::{directory, owners};
 
 crate::pg::symbols::sql_functions! {
     wf_set_owner(kind: Text, id: Text, role: Name) => set_owner;
     wf_make_owner(role: Name) => make_owner;
     wf_set_role(role: Name, actor: Text, groups: Texts) => set_role;
+    wf_set_directory(function: Regprocedure) => set_directory;
     wf_adopt_database(dry_run: Boolean, overdue: Text, owners: Jsonb) => adopt_database;
 }
 
@@ -37,6 +39,42 @@ fn set_role(call: &Call) -> Result<Returned, PgError> {
     let groups = call.texts("groups")?;
     boundary::enter(role::required(&call.required_name("role")?)?, actor.as_deref(), groups)?;
     Ok(Returned::Null)
+}
+
+fn set_directory(call: &Call) -> Result<Returned, PgError> {
+    role::require_superuser("name the directory of people")?;
+    let Some(function) = call.arg::<Oid>("function") else {
+        directory::set(None);
+        acts::record("set directory", None, &json!({ "function": null }))?;
+        return Ok(Returned::Null);
+    };
+    let missing = || PgError::new("42883", format!("function with OID {} does not exist", function.to_u32()));
+    let found = directory::candidate(function).ok_or_else(missing)?;
+    require_directory(&found)?;
+    owners::add_missing(&[found.owner]);
+    directory::set(Some((&found.name, owners::id_of(found.owner))));
+    acts::record("set directory", None, &json!({ "function": found.name }))?;
+    Ok(Returned::Null)
+}
+
+/// Rejects a function that cannot be a directory (42P13).
+fn require_directory(found: &directory::Candidate) -> Result<(), PgError> {
+    let name = &found.name;
+    let hint = "Give a function f(person text) RETURNS TABLE (name text, mail text, zone text, language text, manager text) STABLE.";
+    let refused =
+        |why: String| PgError::new("42P13", format!("function {name} cannot be the directory")).detail(why).hint(hint);
+    if !found.takes_text {
+        return Err(refused("It must be a function of one text.".to_owned()));
+    }
+    let missing: Vec<&str> =
+        directory::COLUMNS.into_iter().filter(|column| !found.columns.iter().any(|has| has == column)).collect();
+    if !missing.is_empty() {
+        return Err(refused(format!("It does not return: {}.", missing.join(", "))));
+    }
+    if !found.is_stable {
+        return Err(refused("It is VOLATILE, and a look-up must not change anything.".to_owned()));
+    }
+    Ok(())
 }
 
 /// Makes the row of a role in `workflow.owners` when the role is granted the functions. PUBLIC is no role.

@@ -135,11 +135,12 @@ fn release(call: &Call) -> Result<Returned, PgError> {
 
 fn assign(call: &Call) -> Result<Returned, PgError> {
     let (task, to): (Uuid, String) = (call.required("task_id")?, call.required("assignee")?);
-    assign::assign(&mut CallContext::begin(), task, Some(&to)).map(Returned::Boolean)
+    frame::begin(|context| assign::assign(context, task, Some(&to))).map(Returned::Boolean)
 }
 
 fn unassign(call: &Call) -> Result<Returned, PgError> {
-    assign::assign(&mut CallContext::begin(), call.required("task_id")?, None).map(Returned::Boolean)
+    let task = call.required("task_id")?;
+    frame::begin(|context| assign::assign(context, task, None)).map(Returned::Boolean)
 }
 
 fn comment(call: &Call) -> Result<Returned, PgError> {

@@ -7,7 +7,7 @@ use std::ffi::CStr;
 
 use pgrx::pg_sys;
 
-use crate::pg::error::PgError;
+use crate::pg::error::{PgError, catch, throw};
 use crate::pg::state::{CALL, TRANSACTION};
 use crate::pg::{guc, version};
 
@@ -38,6 +38,14 @@ pub fn of_call() -> Result<Option<String>, PgError> {
     Err(PgError::new("55000", "workflow.actor is not set for one transaction")
         .detail("What the next user of this connection does would be recorded as the actor's.")
         .hint("Use SET LOCAL workflow.actor, or wf_set_actor in the FROM clause of the statement."))
+}
+
+/// Runs `body` without an actor: what it does is not the act of the person for whom the call acts.
+pub fn without<R>(body: impl FnOnce() -> R) -> R {
+    let given = CALL.actor.replace((None, true));
+    let outcome = catch(body);
+    CALL.actor.replace(given);
+    outcome.unwrap_or_else(|error| throw(error))
 }
 
 /// Sets the actor for all calls until the transaction ends, and the groups that the session vouches for.

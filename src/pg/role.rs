@@ -188,7 +188,13 @@ pub fn by_name(name: &str) -> Option<Oid> {
 
 /// Whether a role may connect to this database.
 pub fn can_connect(role: Oid) -> bool {
-    // SAFETY: a catalog look-up through the syscache, released after reading; then a check of rights by oid.
+    // SAFETY: a check of rights by oid.
+    can_log_in(role) && unsafe { crate::pg::version::may_connect(pg_sys::MyDatabaseId, role) }
+}
+
+/// Whether a role has LOGIN.
+pub fn can_log_in(role: Oid) -> bool {
+    // SAFETY: a catalog look-up through the syscache, released after reading.
     unsafe {
         let tuple = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::AUTHOID as i32, pg_sys::Datum::from(role));
         if tuple.is_null() {
@@ -196,7 +202,7 @@ pub fn can_connect(role: Oid) -> bool {
         }
         let can_login = (*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_authid>()).rolcanlogin;
         pg_sys::ReleaseSysCache(tuple);
-        can_login && crate::pg::version::may_connect(pg_sys::MyDatabaseId, role)
+        can_login
     }
 }
 

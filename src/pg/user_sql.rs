@@ -135,6 +135,16 @@ pub fn admits(predicate: &Predicate, key: &str) -> bool {
     RestrictedRights::during(catalog::extension_owner(), c"pg_catalog, pg_temp", call) == Some(Value::Bool(true))
 }
 
+/// These columns of the first row of `function(text)` as an object; all names are qualified and quoted where they must
+/// be.
+pub fn first_row(function: &str, columns: &[&str], argument: &str) -> Option<Value> {
+    let members: Vec<String> = columns.iter().map(|column| format!("'{column}', f.{column}")).collect();
+    let row = format!("pg_catalog.jsonb_build_object({})", members.join(", "));
+    let text =
+        format!("SELECT {row} FROM {function}($1 OPERATOR(pg_catalog.#>>) '{{}}'::pg_catalog.text[]) AS f LIMIT 1");
+    run_function(&text, &Value::String(argument.to_owned())).pop().filter(Value::is_object)
+}
+
 fn run_function(statement: &str, context: &Value) -> Vec<Value> {
     let _evaluation = Evaluation::begin();
     let plan = statement_plan(statement, 1);

@@ -161,7 +161,7 @@ fn compute<'a>(
     if !context.has_caller() || settings.are_servers() {
         host = host.without_caller();
     }
-    if compiled.program.excludes_people {
+    if compiled.program.excludes_people || compiled.program.notifies {
         host = host.with_people(row, act, in_place_of);
     }
     if let Some(request) = request {

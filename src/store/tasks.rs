@@ -3,9 +3,10 @@
 use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::bookmark::Bookmark;
-use workflow_engine::execution::{EndedTasks, NewTask};
+use workflow_engine::execution::{EndedTasks, NewTask, RaisedTasks};
 use workflow_engine::explain::GivenAnswer;
 use workflow_engine::journal::Identity;
+use workflow_engine::notification::OpenTask;
 
 use crate::pg::rows::{Columns, Writer};
 use crate::pg::spi::{Arg, Change, Row, Statement, Timestamp, Type, changed, written};
@@ -195,6 +196,41 @@ pub fn fail_of(execution: &Uuid, instance: &Uuid, now: Timestamp) {
 /// Ends open tasks because of an outcome of their activity. Their bookmarks still exist.
 pub fn end(ended: &EndedTasks, now: Timestamp) {
     END.run(&[Arg::Uuids(&ended.tasks), Arg::Text(&ended.outcome), Arg::Timestamp(now)]);
+}
+
+static RAISE: Statement = Statement::new(
+    "UPDATE workflow.bookmarks SET priority = $2 WHERE id = ANY ($1) AND COALESCE(priority, 0) < $2 RETURNING payload ->> 'TaskName'",
+    &[Type::UuidArray, Type::Integer],
+);
+
+/// Raises the priority of open tasks, and lets waiting workers check again.
+pub fn raise(raised: &RaisedTasks) {
+    let names: Vec<Option<String>> =
+        RAISE.rows(&[Arg::Uuids(&raised.tasks), Arg::Integer(raised.priority)], |row| row.maybe());
+    names.iter().flatten().for_each(|name| wake::report_task(name));
+}
+
+static OPEN: Statement = Statement::new(
+    "SELECT t.name, CASE jsonb_typeof(t.payload -> 'subject') WHEN 'string' THEN jsonb_build_object('subject', t.payload -> 'subject') END, \
+            t.deadline, b.assignee, b.candidates \
+     FROM workflow.tasks t JOIN workflow.bookmarks b ON b.id = t.id WHERE t.id = $1 AND t.status = 'Open'",
+    &[Type::Uuid],
+);
+
+/// An open task, as notices describe it.
+pub fn open(id: Uuid) -> Option<OpenTask> {
+    OPEN.first(&[Arg::Uuid(&id)], |row| {
+        let (name, payload): (String, Option<Value>) = (row.get(), row.maybe());
+        let deadline = row.maybe::<Timestamp>().map(Into::into);
+        let given = Assignment::read(row.maybe(), row.maybe(), None).unwrap_or_default();
+        OpenTask {
+            name,
+            payload,
+            assignee: given.assignee().map(|entry| entry.title()),
+            candidates: given.candidates().map(|entry| entry.title()).collect(),
+            deadline,
+        }
+    })
 }
 
 /// A task that ended because of an outcome of its activity.

@@ -46,6 +46,7 @@ mod outside;
 pub mod parallel;
 pub mod parallel_for_each;
 pub mod publish_event;
+pub mod reminders;
 pub mod run_csharp;
 pub mod run_java_script;
 pub mod run_python;

@@ -201,6 +201,12 @@ impl Approval {
         others.flat_map(|voter| voter.vote.iter().map(|vote| vote.task).chain(voter.task)).collect()
     }
 
+    /// The tasks of the votes in force that others have given than the voter with this open task.
+    pub fn votes_of_others(&self, task: Uuid) -> Vec<Uuid> {
+        let others = self.voters.iter().filter(|voter| voter.task != Some(task));
+        others.filter_map(|voter| Some(voter.vote.as_ref()?.task)).collect()
+    }
+
     /// The task of the vote that an answer to this open task replaces.
     pub fn replaced_by(&self, task: Uuid) -> Option<Uuid> {
         let voter = self.voters.iter().find(|voter| voter.task == Some(task))?;

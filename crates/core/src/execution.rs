@@ -42,6 +42,7 @@ mod interruption;
 mod items;
 mod limits;
 mod migrated;
+mod notices;
 mod outputs;
 mod retry;
 mod runner;
@@ -87,6 +88,8 @@ pub struct Delta {
     pub tasks: Vec<NewTask>,
     /// Open tasks that ended without an answer because their activity had an outcome.
     pub ended_tasks: Vec<EndedTasks>,
+    /// Open tasks that get a higher priority.
+    pub raised_tasks: Vec<RaisedTasks>,
     /// Faults to store as incidents.
     pub incidents: Vec<Incident>,
     /// What happened, in order, for the journal.
@@ -139,6 +142,15 @@ pub struct EndedTasks {
     pub tasks: Vec<Uuid>,
     /// The outcome that made them needless.
     pub outcome: String,
+}
+
+/// Open tasks that get a higher priority.
+#[derive(Debug, PartialEq)]
+pub struct RaisedTasks {
+    /// Their ids.
+    pub tasks: Vec<Uuid>,
+    /// The priority of those that have a lower one.
+    pub priority: i32,
 }
 
 /// A fault that no ancestor handled, to be stored.

@@ -11,6 +11,7 @@ use crate::activity::Excluded;
 use crate::approval::Approval;
 use crate::instance::compensation::{Record, RecordFilter};
 use crate::node_ix::NodeIx;
+use crate::notification::{Addressee, Addressees, OpenTask};
 use workflow_expression::{Rows, Scope, Take};
 use workflow_http::http::Request;
 use workflow_value::calendar::Zone;
@@ -85,6 +86,25 @@ pub trait Host {
     /// who have voted, or whom a task with these exclusions refuses, have none. A host without roles knows none.
     fn unreachable_voters(&mut self, _approval: &Approval, _excluded: &[Excluded]) -> BTreeSet<usize> {
         BTreeSet::new()
+    }
+
+    /// The people behind these assignees and candidates of a task, with what the directory knows of them. A host that
+    /// knows roles may name their members in place of a role, and substitutes of absent people, without those whom the
+    /// task would refuse: by these exclusions, or because they gave one of these other votes of its approval. The
+    /// default knows nobody.
+    fn addressees(&mut self, asked: &[String], _excluded: &[Excluded], _voted: &[Uuid]) -> Addressees {
+        let unknown = |name: &String| Addressee { person: name.clone(), ..Addressee::default() };
+        Addressees { people: asked.iter().map(unknown).collect(), failure: None }
+    }
+
+    /// The manager of a person or group by the directory, in the form of an assignee whom a task can have.
+    fn manager_of(&mut self, _person: &str) -> Option<String> {
+        None
+    }
+
+    /// An open task of this instance that was opened before this burst.
+    fn open_task(&mut self, _task: Uuid) -> Option<OpenTask> {
+        None
     }
 
     /// The answer to a task of this instance that was answered before this burst.
@@ -165,9 +185,9 @@ pub trait Host {
         self.child_version(definition_id, input)
     }
 
-    /// Whether child workflows started by earlier bursts of this instance are running. A host without children has
-    /// none.
-    fn has_children(&mut self) -> bool {
+    /// Whether child workflows started by earlier bursts of this instance are running, except those of these
+    /// definitions. A host without children has none.
+    fn has_children(&mut self, _except: &[&str]) -> bool {
         false
     }
 

@@ -43,6 +43,7 @@ pub mod instance;
 pub mod journal;
 pub mod migration;
 mod node_ix;
+pub mod notification;
 pub mod program;
 pub mod resilience;
 pub mod retry;

@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::activity::{Activity, FlowRole};
 use crate::journal::Level;
 use crate::node_ix::NodeIx;
+use crate::notification::Notify;
 use crate::resilience::Strategies;
 use crate::retry::{Cause, RetryPolicy};
 use workflow_expression::Expression;
@@ -100,6 +101,8 @@ pub struct Program {
     pub uses_sql: bool,
     /// Whether any of its tasks excludes people.
     pub excludes_people: bool,
+    /// Whether it notifies people of any of its tasks.
+    pub notifies: bool,
     /// What it can compensate, computed on first use.
     pub compensation: OnceLock<Compensation>,
 }
@@ -167,6 +170,8 @@ pub struct Options {
     pub activity_events: Option<Level>,
     /// Elsa's resilience strategies that its activities may name.
     pub strategies: Arc<Strategies>,
+    /// The default of its activities' `notify`.
+    pub notify: Option<Box<Notify>>,
 }
 
 /// When completed activities of a scope are compensated automatically.
@@ -323,6 +328,8 @@ pub struct Node {
     pub timeout: Option<TimeDelta>,
     /// Time limit until the first claim of its task.
     pub start_timeout: Option<TimeDelta>,
+    /// Who is notified of the tasks for people that it opens, and how.
+    pub notify: Option<Box<Notify>>,
     /// Which of its events the journal keeps; `None`: as for the rest.
     pub events: Option<Level>,
     /// Whether the activity ends the enclosing sequence or flowchart (`Break`, `Complete`, `Finish`, `End`).

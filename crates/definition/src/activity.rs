@@ -14,7 +14,7 @@ use super::problem::{ProblemKind, Problems};
 use super::property::{Property, is_input, property};
 use super::retry::{self, RETRY, START_TIMEOUT, TIMEOUT};
 use super::scope::{Scopes, VisibleNames};
-use super::{CustomType, connections, journaling, link, parts, states, workflow};
+use super::{CustomType, connections, journaling, link, notices, parts, states, workflow};
 use workflow_core::NodeIx;
 use workflow_core::activities::catalogue;
 use workflow_core::activity::{Activity, Descriptor, InputDescriptor, Special};
@@ -84,6 +84,7 @@ pub(super) fn read_all(
         let usual = node.activity.usual_retry(&node.inputs).map(|policy| Retry::Strategy(Arc::new(policy)));
         let of_all = options.retry.clone().filter(|_| !raw.kind.holds_activities()).map(Retry::Policy);
         node.retry = Retry::or(node.retry.take(), usual.or(of_all));
+        notices::set(&mut node, options);
         if problems.is_new()
             && node.can_start_workflow
             && let Err(fault) = check_indexed("path of activity ids", &node.node_id, MAX_TRIGGER_PATH)
@@ -123,6 +124,7 @@ fn plain(raw: &RawActivity<'_>, node_id: String) -> Node {
         retry: None,
         timeout: None,
         start_timeout: None,
+        notify: None,
         events: None,
         terminal,
         variables: Vec::new(),
@@ -329,6 +331,7 @@ impl<'a> Reading<'a> {
             && let Some(Expression { kind: ExpressionKind::Literal(value), .. }) = &read
         {
             let people = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
+            let people = if input.name == "escalateTo" && value == "manager" { &[] } else { people };
             for person in people.iter().filter_map(person) {
                 self.reader.problems.note_person(person, &place.key(key));
             }

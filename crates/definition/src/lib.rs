@@ -57,6 +57,7 @@ mod json_schema;
 mod link;
 mod members;
 mod mentions;
+mod notices;
 mod options;
 mod outcomes;
 mod outline;
@@ -174,6 +175,7 @@ fn read(
     }
     let uses_sql = nodes.iter().any(|node| node.uses_sql);
     let excludes_people = nodes.iter().any(exclusion::excludes);
+    let notifies = nodes.iter().any(notices::notifies);
     let mut program = Program {
         definition_id: identity.definition_id,
         version_id: text(members, "id").map(Into::into),
@@ -190,12 +192,14 @@ fn read(
         size: link::size_of(document),
         uses_sql,
         excludes_people,
+        notifies,
         compensation: Default::default(),
     };
     if problems.count() == 0 {
         link::insert(&mut program, &outline, limits, problems);
         program.mark_shared_ids();
         exclusion::check(&program, &outline, problems);
+        notices::check(&program, &outline, problems);
     }
     Some(program)
 }

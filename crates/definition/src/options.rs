@@ -8,17 +8,19 @@ use super::forms::class_name;
 use super::identity::identity;
 use super::json::{Path, entry, kind_of};
 use super::link::type_of;
+use super::notices::NOTIFY;
 use super::problem::Problems;
 use super::resilience::{self, STRATEGIES};
 use super::retry::{self, RETRY, TIMEOUT};
 use super::{flow_mode, journaling, members};
+use workflow_core::notification::Notify;
 use workflow_core::program::{
     Activation, CompensateOn, IncidentStrategy, MaxConcurrency, Options, RequesterEvents, SearchPath, Security,
 };
 use workflow_value::calendar::Interval;
 
 /// The known members of `options`; others are problems of new content.
-pub(super) const KNOWN: [&str; 17] = [
+pub(super) const KNOWN: [&str; 18] = [
     ACTOR,
     "activationStrategy",
     "incidentStrategy",
@@ -31,6 +33,7 @@ pub(super) const KNOWN: [&str; 17] = [
     MIGRATE,
     "maxConcurrency",
     REQUESTER_EVENTS,
+    NOTIFY,
     journaling::JOURNAL,
     RETRY,
     COMPENSATE_ON,
@@ -114,6 +117,7 @@ pub(super) fn read(document: &Map<String, Value>, elsa: bool, problems: &mut Pro
             .filter(|(_, value)| !value.is_null())
             .map(|(key, value)| Arc::new(resilience::read(value, &place.key(key), problems)))
             .unwrap_or_default(),
+        notify: notify(options, &place, problems),
     }
 }
 
@@ -139,6 +143,20 @@ fn migrates(options: &Map<String, Value>, place: &Path<'_>, problems: &mut Probl
         problems.invalid(&place.key(key), format!("\"{key}\" must be \"auto\" or \"manual\""));
     }
     value == "auto"
+}
+
+/// What tasks for people tell by default. In content stored earlier, anything else is ignored.
+fn notify(options: &Map<String, Value>, place: &Path<'_>, problems: &mut Problems) -> Option<Box<Notify>> {
+    let (key, value) = entry(options, NOTIFY)?;
+    match Notify::read(value) {
+        Ok(notify) => notify.map(Box::new),
+        Err(fault) => {
+            if problems.is_new() {
+                problems.invalid(&place.key(key), fault.message);
+            }
+            None
+        }
+    }
 }
 
 /// `true`, or a list of event names. In content stored earlier, anything else is ignored.

@@ -47,7 +47,7 @@
 
 pub use workflow_core::{
     Bookmark, Delta, Host, Instance, Limits, NodeIx, Program, activities, activity, alteration, approval, bookmark,
-    bundle, child, execution, host, instance, journal, migration, program, retry, trigger,
+    bundle, child, execution, host, instance, journal, migration, notification, program, retry, trigger,
 };
 pub use workflow_definition as definition;
 pub use workflow_expression as expression;

@@ -335,6 +335,9 @@ impl<'a> Explanation<'a> {
             EventKind::Note if data.is_some_and(|data| data.get(LATE_RESPONSE).is_some()) => {
                 format!("{} responded too late: the HTTP request had got another response", who())
             }
+            EventKind::Note if data.is_some_and(remarks::is_about_people) => {
+                format!("{}: {}", who(), data.map(remarks::of_people).unwrap_or_default())
+            }
             EventKind::Note => {
                 self.until = event.execution.zip(self.instant_in(data));
                 return None;

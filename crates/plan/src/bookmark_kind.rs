@@ -21,7 +21,7 @@ pub enum BookmarkKind {
     Admission,
     /// The timeout of an activity.
     Timeout,
-    /// The deadline of an activity, which then acts.
+    /// The deadline of an activity, which then acts, or a time at which it reminds people.
     Deadline,
     /// The timeout for a worker's first claim of a task.
     StartTimeout,
@@ -48,7 +48,7 @@ impl BookmarkKind {
             stimulus::START => Self::Start,
             stimulus::LIMIT => Self::Admission,
             stimulus::TIMEOUT => Self::Timeout,
-            stimulus::DEADLINE => Self::Deadline,
+            stimulus::DEADLINE | stimulus::REMINDER => Self::Deadline,
             stimulus::START_TIMEOUT => Self::StartTimeout,
             stimulus::RUN_TIMEOUT => Self::RunTimeout,
             stimulus::LEASE => Self::Lease,

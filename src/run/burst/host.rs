@@ -17,9 +17,11 @@ use workflow_engine::http::Request;
 use workflow_engine::instance::Instance;
 use workflow_engine::instance::compensation::{Record, RecordFilter};
 use workflow_engine::journal::Act;
+use workflow_engine::notification::{Addressees, OpenTask};
 use workflow_engine::program::Activation;
 use workflow_engine::{Fault, NodeIx};
 
+use crate::access::instance::Subject;
 use crate::access::{self, StartedAs};
 use crate::compiled::{self, Compiled};
 use crate::pg::error::{catch, log_for_server, notice, throw, warning};
@@ -40,11 +42,13 @@ use crate::store::rights::owners::Owner;
 use crate::store::tasks;
 use crate::{error, user_functions};
 
+mod directory;
 mod search_path;
 mod voters;
 
 use crate::run::call::context::new_id;
 use crate::run::instances::activation::activation_key;
+use directory::Directory;
 use search_path::UserSearchPath;
 use voters::People;
 
@@ -74,6 +78,8 @@ pub struct SpiHost<'a> {
     request: Option<Rc<Request>>,
     /// The people that approvals and exclusions concern.
     people: Option<People>,
+    /// The directory of people.
+    directory: Directory,
     /// Errors of user SQL, whole; faults refer to them by position.
     errors: Vec<PgError>,
 }
@@ -97,6 +103,7 @@ impl<'a> SpiHost<'a> {
             search_path: OnceCell::new(),
             request: None,
             people: None,
+            directory: Directory::default(),
             errors: Vec::new(),
         }
     }
@@ -244,6 +251,22 @@ impl Host for SpiHost<'_> {
         self.people.as_ref().map(|people| people.unreachable(approval, excluded)).unwrap_or_default()
     }
 
+    fn addressees(&mut self, asked: &[String], excluded: &[Excluded], voted: &[Uuid]) -> Addressees {
+        // Only its operators count, whether or not it is a child.
+        let subject = Subject { owner: &self.owner, is_child: true, compiled: self.compiled };
+        let people = self.people.as_ref();
+        let people = people.map(|people| people.addressees(asked, excluded, voted, subject, self.now.into()));
+        self.directory.addressees(people.unwrap_or_default(), self.compiled.row.owner.role())
+    }
+
+    fn manager_of(&mut self, person: &str) -> Option<String> {
+        self.directory.manager_of(person, self.compiled.row.owner.role())
+    }
+
+    fn open_task(&mut self, task: Uuid) -> Option<OpenTask> {
+        tasks::open(task)
+    }
+
     fn answer_to(&mut self, task: Uuid) -> Option<Value> {
         tasks::answer(task).and_then(|given| given.result)
     }
@@ -361,8 +384,8 @@ impl Host for SpiHost<'_> {
         self.startable(definition_id, input, StartedAs::Successor)
     }
 
-    fn has_children(&mut self) -> bool {
-        instances::has_running_children(self.instance)
+    fn has_children(&mut self, except: &[&str]) -> bool {
+        instances::has_running_children(self.instance, except)
     }
 
     fn zone(&self, name: Option<&str>) -> Result<Rc<dyn Zone>, Fault> {

@@ -9,7 +9,7 @@ use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::instance::SubStatus;
 use workflow_engine::journal::{ActKind, Identity};
-use workflow_engine::{Bookmark, execution};
+use workflow_engine::{Bookmark, execution, stimulus};
 
 use crate::access::{self, Operation, exclusion, lending, substitution};
 use crate::compiled::{self, Compiled};
@@ -78,8 +78,9 @@ fn refuse_deadline(waiting: &Waiting) -> Result<(), PgError> {
     if waiting.kind != BookmarkKind::Deadline {
         return Ok(());
     }
-    let Bookmark { id, activity_id, .. } = &waiting.bookmark;
-    Err(PgError::new("55000", format!("bookmark {id} is the deadline of activity \"{activity_id}\""))
+    let Bookmark { id, activity_id, name, .. } = &waiting.bookmark;
+    let what = if name == stimulus::REMINDER { "a reminder" } else { "the deadline" };
+    Err(PgError::new("55000", format!("bookmark {id} is {what} of activity \"{activity_id}\""))
         .detail("Only its time resumes it.")
         .hint("wf_override_task answers a task in place of the people it is for."))
 }

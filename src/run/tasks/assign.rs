@@ -6,8 +6,11 @@
 
 use serde_json::{Map, Value};
 use uuid::Uuid;
-use workflow_engine::execution::{self, ForPeople};
-use workflow_engine::journal::{Act, ActKind, EventKind};
+use workflow_engine::Host;
+use workflow_engine::child::NewChild;
+use workflow_engine::execution::{self, ForPeople, Published};
+use workflow_engine::journal::{Act, ActKind, Event, EventKind};
+use workflow_engine::notification::{self, Notice, OpenTask, Reason, Sent};
 
 use crate::access::exclusion::Exclusion;
 use crate::access::people::{self, Assigner};
@@ -16,13 +19,16 @@ use crate::compiled::{self, Compiled};
 use crate::error;
 use crate::pg::{PgError, role, rows};
 use crate::run::CallContext;
-use crate::run::call::running;
+use crate::run::burst::host::SpiHost;
+use crate::run::call::running::{self, RunningGuard};
+use crate::run::events::{deliver, queued};
 use crate::run::history::acts;
 use crate::run::instances::not_found::{self, Missing};
 use crate::run::instances::resume;
 use crate::store::history::journal;
 use crate::store::instances;
 use crate::store::instances::bookmarks::{self, Waiting};
+use crate::store::tasks;
 use crate::store::tasks::assignments::{self, Assignment, Entry};
 use crate::wake;
 
@@ -58,8 +64,45 @@ pub fn assign(context: &mut CallContext, task: Uuid, to: Option<&str>) -> Result
     }
     assignments::assign(&task, to.as_deref());
     let after = Assignment { assignee: to, ..Assignment::default() };
-    record_event(context, &mut waiting, &act, before.assignee(), after.assignee());
+    let sent = notify_assignee(context, &waiting, &compiled, &act, after.assignee());
+    let (events, children, stimuli) = sent.map(into_parts).unwrap_or_default();
+    record_event(context, &mut waiting, &act, before.assignee(), after.assignee(), events);
+    // What SQL of the directory has sent to this instance.
+    if running::may_have_deferred() {
+        queued::take_deferred(context, waiting.row.instance.id);
+    }
+    deliver::collect_published(context, &waiting.row, &compiled, children, stimuli);
     Ok(true)
+}
+
+/// Notifies the new assignee, if the author of the workflow wants that. The caller stores what follows.
+fn notify_assignee(
+    context: &CallContext,
+    waiting: &Waiting,
+    compiled: &Compiled,
+    act: &Act,
+    to: Option<Entry<'_>>,
+) -> Option<Sent> {
+    let (program, bookmark) = (&compiled.program, &waiting.bookmark);
+    if !program.notifies {
+        return None;
+    }
+    let node = program.nodes.iter().find(|node| node.node_id == bookmark.node_id && node.notify.is_some())?;
+    let task = OpenTask { assignee: Some(to?.title()), ..tasks::open(bookmark.id)? };
+    let row = &waiting.row;
+    let mut host = SpiHost::new(context, row.instance.id, &row.owner, compiled).with_people(row, Some(act), None);
+    let notice = Notice { task: bookmark.id, reason: Reason::Assigned, event: None };
+    // The row of the instance is in memory, and written later: SQL of the directory must not change it meanwhile.
+    let _running = RunningGuard::burst(row.instance.id);
+    let mut sent = notification::send(program, &row.instance, node, &notice, &task, &mut host);
+    let level = node.events.unwrap_or(program.options.journal.level);
+    sent.events.retain(|(kind, _)| level.writes(*kind));
+    sent.warnings.iter().for_each(|warning| host.warn(warning));
+    Some(sent)
+}
+
+fn into_parts(sent: Sent) -> (Vec<(EventKind, Value)>, Vec<NewChild>, Vec<Published>) {
+    (sent.events, sent.child.into_iter().collect(), sent.stimulus.into_iter().collect())
 }
 
 /// Refuses the current role unless it may make this assignment (42501).
@@ -101,6 +144,7 @@ fn record_event(
     act: &Act,
     from: Option<Entry<'_>>,
     to: Option<Entry<'_>>,
+    more: Vec<(EventKind, Value)>,
 ) {
     let mut data = Map::from_iter([("by".to_owned(), Value::from(role::name(role::current())))]);
     for (name, entry) in [("from", from), ("to", to)] {
@@ -108,9 +152,12 @@ fn record_event(
     }
     let (instance, bookmark) = (&mut waiting.row.instance, &waiting.bookmark);
     let event = execution::task_event(EventKind::Assigned, instance.id, bookmark, Value::Object(data));
-    let seq = journal::take_rows(instance, Some(act), 1);
+    let id = instance.id;
+    let more = more.into_iter().map(|(kind, data)| execution::task_event(kind, id, bookmark, data));
+    let events: Vec<Event> = std::iter::once(event).chain(more).collect();
+    let seq = journal::take_rows(instance, Some(act), events.len());
     instances::save_state(instance);
-    rows::write(|writer| journal::append(writer, &instance.id, seq, Some(act), &[event], context.timestamp()));
+    rows::write(|writer| journal::append(writer, &id, seq, Some(act), &events, context.timestamp()));
     if let Some(name) = bookmarks::task_name(bookmark) {
         wake::report_task(name);
     }

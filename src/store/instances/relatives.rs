@@ -52,13 +52,15 @@ pub fn reporting_to(parent: Uuid, bookmarks: &[Uuid]) -> Vec<Uuid> {
 }
 
 static RUNNING: Statement = Statement::new(
-    "SELECT 1 FROM workflow.instances WHERE parent_instance_id = $1 AND status = 'Running' LIMIT 1",
-    &[Type::Uuid],
+    "SELECT 1 FROM workflow.instances \
+     WHERE parent_instance_id = $1 AND status = 'Running' AND definition_id <> ALL ($2) LIMIT 1",
+    &[Type::Uuid, Type::TextArray],
 );
 
-/// Whether child instances of this instance have not ended.
-pub fn has_running_children(id: Uuid) -> bool {
-    RUNNING.run(&[Arg::Uuid(&id)]) > 0
+/// Whether child instances of this instance have not ended, except those of these definitions.
+pub fn has_running_children(id: Uuid, except: &[&str]) -> bool {
+    let except: Vec<String> = except.iter().map(|id| (*id).to_owned()).collect();
+    RUNNING.run(&[Arg::Uuid(&id), Arg::Texts(&except)]) > 0
 }
 
 static CONTINUED_AS: Statement = Statement::new(

@@ -78,7 +78,7 @@ pub fn shared_schedule(one: i32, other: i32) -> Option<String> {
 
 // There may be millions of instances, stored stimuli and dead letters, so their rows keep the old owner; `same_as`
 // resolves it.
-static MOVE: [Statement; 23] = [
+static MOVE: [Statement; 24] = [
     Statement::new("UPDATE workflow.definitions SET owner = $2 WHERE owner = $1", &[Type::Integer, Type::Integer]),
     Statement::new("UPDATE workflow.definition_ids SET owner = $2 WHERE owner = $1", &[Type::Integer, Type::Integer]),
     Statement::new("UPDATE workflow.triggers SET owner = $2 WHERE owner = $1", &[Type::Integer, Type::Integer]),
@@ -99,6 +99,7 @@ static MOVE: [Statement; 23] = [
         "UPDATE workflow.activity_types SET payloads_owner = $2 WHERE payloads_owner = $1",
         &[Type::Integer, Type::Integer],
     ),
+    Statement::new("UPDATE workflow.directory SET owner = $2 WHERE owner = $1", &[Type::Integer, Type::Integer]),
     Statement::new(
         "INSERT INTO workflow.grants (definition_id, role, privilege, grantor) \
          SELECT g.definition_id, $2, g.privilege, g.grantor FROM workflow.grants g WHERE g.role = $1 \

@@ -27,6 +27,11 @@ static IN_FORCE: Statement = Statement::new(
      ORDER BY s.person, s.set_by",
     &[Type::TextArray, Type::Timestamp, Type::TextArray],
 );
+static SUBSTITUTES: Statement = Statement::new(
+    "SELECT s.person, s.substitute, s.set_by, s.is_by_person FROM workflow.substitutes s \
+     WHERE s.person = ANY ($1) AND s.starts_at <= $2 AND s.ends_at > $2 ORDER BY s.person, s.substitute, s.set_by",
+    &[Type::TextArray, Type::Timestamp],
+);
 static HAVE_PRIVILEGE: Statement = Statement::new(
     "SELECT 1 WHERE EXISTS (SELECT FROM workflow.definitions d WHERE d.is_latest AND d.owner = ANY ($1)) \
          OR EXISTS (SELECT FROM workflow.grants g WHERE g.privilege = $2 AND g.role = ANY ($1))",
@@ -80,6 +85,17 @@ pub fn in_force(substitute: &[String], people: Option<&[String]>, now: Timestamp
     let args = [Arg::Texts(substitute), Arg::Timestamp(now), people.map_or(Arg::Null, Arg::Texts)];
     let found: Vec<(String, i32, bool)> = IN_FORCE.rows(&args, |row| (row.get(), row.get(), row.get()));
     let absence = |(person, set_by, is_by_person)| Absence { person, set_by: owners::by_id(set_by), is_by_person };
+    found.into_iter().map(absence).collect()
+}
+
+/// The substitutes that absent people have now, each as rows name it.
+pub fn of(people: &[String], now: Timestamp) -> Vec<(Absence, String)> {
+    let args = [Arg::Texts(people), Arg::Timestamp(now)];
+    let found: Vec<(String, String, i32, bool)> =
+        SUBSTITUTES.rows(&args, |row| (row.get(), row.get(), row.get(), row.get()));
+    let absence = |(person, substitute, set_by, is_by_person)| {
+        (Absence { person, set_by: owners::by_id(set_by), is_by_person }, substitute)
+    };
     found.into_iter().map(absence).collect()
 }
 

@@ -38,6 +38,9 @@ SELECT wf_call('o1', 'm1', 'event', 'Nobody') \g /dev/null
 SELECT wf_define('{"definitionId": "ask", "root": [{"type": "HttpEndpoint", "path": "ask", "canStartWorkflow": true}, {"type": "Event", "eventName": "Asked"}]}') \g /dev/null
 SELECT wf_begin_http_request(gen_random_uuid(), 'server', 'GET', '/ask') \g /dev/null
 SELECT wf_add_partitions('{0}', 2) \g /dev/null
+CREATE FUNCTION people(person text) RETURNS TABLE (name text, mail text, zone text, language text, manager text) STABLE LANGUAGE sql
+    AS 'SELECT NULL, NULL, NULL, NULL, NULL';
+SELECT wf_set_directory('people(text)') \g /dev/null
 RESET client_min_messages;
 -- Empty as a rule, or but for an update.
 INSERT INTO workflow.schema_2 VALUES (1);

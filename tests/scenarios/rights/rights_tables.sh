@@ -46,6 +46,9 @@ SELECT wf_define('{"definitionId": "later", "root": [
     {"type": "HttpEndpoint", "path": "later", "canStartWorkflow": true}, {"type": "Event", "eventName": "Never"}]}');
 SELECT wf_begin_http_request('01a00000-0000-7000-8000-000000000001', 'server', 'GET', '/later');
 SELECT wf_add_partitions('{0}', 2);
+CREATE FUNCTION people(person text) RETURNS TABLE (name text, mail text, zone text, language text, manager text) STABLE LANGUAGE sql
+    AS 'SELECT NULL, NULL, NULL, NULL, NULL';
+SELECT wf_set_directory('people(text)');
 SELECT wf_schedule('yearly', '0 0 1 1 *', 'SELECT 1');
 SQL
 # security.md#rights-on-the-tables: COPY by a member of pg_read_all_data gives every row

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use crate::activities::for_people;
+use crate::activities::reminders;
 use crate::activities::timing::read_instant;
 use crate::activity::handle::{inputs, outputs};
 use crate::activity::{
@@ -18,6 +19,7 @@ use crate::activity::{
 use crate::approval::{Approval, Rule, Verdict, Vote, Voter};
 use crate::bookmark::{NewBookmark, Resumed};
 use crate::execution::{EXPIRED, Execution, ForPeople, Outcomes, one_of};
+use crate::notification::Reason;
 use workflow_expression::Expression;
 use workflow_http::stimulus;
 use workflow_value::fault::Fault;
@@ -35,7 +37,7 @@ pub struct Approve;
 const ORDERS: [&str; 2] = ["parallel", "serial"];
 
 /// The values of the input `onDeadline`, as [`AtDeadline`] has them.
-const AT_DEADLINE: [&str; 4] = ["expire", "approve", "reject", "escalate"];
+const AT_DEADLINE: [&str; 6] = ["expire", "approve", "reject", "escalate", "raise", "event"];
 
 /// What happens at the deadline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,12 +46,14 @@ enum AtDeadline {
     Approve,
     Reject,
     Escalate,
+    Raise,
+    Event,
 }
 
 impl AtDeadline {
     fn read(cx: &mut Execution<'_>) -> Result<Self, Fault> {
         let given = cx.choice(ON_DEADLINE, &AT_DEADLINE)?;
-        Ok([Self::Expire, Self::Approve, Self::Reject, Self::Escalate][given])
+        Ok([Self::Expire, Self::Approve, Self::Reject, Self::Escalate, Self::Raise, Self::Event][given])
     }
 }
 
@@ -86,15 +90,23 @@ inputs! {
     ON_DEADLINE: Value = InputDescriptor::new(
         "onDeadline",
         "String",
-        "What happens at the deadline: expire, approve, reject, or escalate (those in \"escalateTo\" are asked instead of those who have not voted, once).",
+        "What happens at the deadline: expire, approve, reject, escalate (those in \"escalateTo\" are asked instead of those who have not voted, once), raise (the priority of the open votes becomes \"raiseTo\"), or event (\"deadlineEvent\" is published for each open vote).",
     )
     .default("\"expire\"")
     .checked(|value| one_of(value, "onDeadline", &AT_DEADLINE))
     .choices(&AT_DEADLINE),
-    ESCALATE_TO: Value = InputDescriptor::new("escalateTo", "Object", "Who is asked then, written like \"by\".")
-        .hint("json-editor")
-        .checked(|value| voters::check(value, "escalateTo")),
+    ESCALATE_TO: Value = InputDescriptor::new(
+        "escalateTo",
+        "Object",
+        "Who is asked then, written like \"by\"; \"manager\": the managers of those who have not voted.",
+    )
+    .hint("json-editor")
+    .checked(|value| voters::check(value, "escalateTo")),
     REASSIGNABLE: bool = for_people::REASSIGNABLE,
+    RAISE_TO: Value = for_people::RAISE_TO,
+    DEADLINE_EVENT: Value = for_people::DEADLINE_EVENT,
+    NOTIFY: Value = for_people::NOTIFY,
+    REMINDERS: Value = reminders::REMINDERS,
 }
 
 outputs! {
@@ -128,11 +140,17 @@ impl Activity for Approve {
         let mut approval = Approval::new(Rule::read(cx.peek(RULE))?, voters_of(cx, BY, "by")?)?;
         approval.is_serial = cx.choice(ORDER, &ORDERS)? == 1;
         approval.is_changeable = cx.get(CHANGEABLE)?;
-        if AtDeadline::read(cx)? == AtDeadline::Escalate && cx.peek(ESCALATE_TO).is_null() {
-            return Err(Fault::new("22023", "\"onDeadline\": \"escalate\" requires \"escalateTo\""));
+        match AtDeadline::read(cx)? {
+            AtDeadline::Expire | AtDeadline::Approve | AtDeadline::Reject => {}
+            AtDeadline::Escalate if cx.peek(ESCALATE_TO).is_null() => {
+                return Err(Fault::new("22023", "\"onDeadline\": \"escalate\" requires \"escalateTo\""));
+            }
+            AtDeadline::Escalate => {}
+            AtDeadline::Raise => _ = for_people::raise_to(cx, RAISE_TO)?,
+            AtDeadline::Event => _ = for_people::deadline_event(cx, DEADLINE_EVENT)?,
         }
         let deadline = for_people::deadline(cx, DEADLINE)?;
-        begin(cx, &mut approval, deadline)
+        begin(cx, &mut approval, deadline, Reason::Opened)
     }
 
     fn excluded(&self, inputs: &[Option<Expression>]) -> Result<Vec<Excluded>, Fault> {
@@ -155,8 +173,14 @@ impl Activity for Approve {
 
     fn resumed(&self, cx: &mut Execution<'_>, bookmark: &Resumed, input: Option<&Value>) -> Result<(), Fault> {
         let mut approval = Approval::of(cx.memory()).ok_or_else(lost)?;
-        if bookmark.name == stimulus::DEADLINE {
-            return deadline_passed(cx, &mut approval);
+        match bookmark.name.as_str() {
+            stimulus::DEADLINE => return deadline_passed(cx, &mut approval),
+            stimulus::REMINDER => {
+                let unanswered = approval.undecided().filter_map(|voter| voter.task);
+                unanswered.for_each(|task| cx.notify(task, Reason::Reminded));
+                return Ok(());
+            }
+            _ => {}
         }
         let vote = Vote {
             task: bookmark.id,
@@ -183,12 +207,18 @@ fn voters_of(cx: &mut Execution<'_>, input: Input<Value>, what: &str) -> Result<
     voters::read(cx, &value, what, &excluded)
 }
 
-/// Asks the voters, and arms the deadline.
-fn begin(cx: &mut Execution<'_>, approval: &mut Approval, deadline: Option<DateTime<Utc>>) -> Result<(), Fault> {
+/// Asks the voters, and arms the deadline and the reminders.
+fn begin(
+    cx: &mut Execution<'_>,
+    approval: &mut Approval,
+    deadline: Option<DateTime<Utc>>,
+    reason: Reason,
+) -> Result<(), Fault> {
     approval.deadline = deadline.map(instant_text);
     let unreachable = unreachable_voters(cx, approval)?;
     let question = Question::read(cx, deadline)?;
-    ask(cx, approval, &question, &unreachable)?;
+    ask(cx, approval, &question, &unreachable, reason)?;
+    reminders::arm(cx, REMINDERS, deadline, None)?;
     if approval.is_changeable {
         // Of an escalation: those who have voted can still change their votes.
         for voter in approval.voters.iter_mut().filter(|voter| voter.vote.is_some()) {
@@ -225,6 +255,7 @@ fn ask(
     approval: &mut Approval,
     question: &Question,
     unreachable: &BTreeSet<usize>,
+    reason: Reason,
 ) -> Result<(), Fault> {
     let is_serial = approval.is_serial;
     for (at, voter) in approval.voters.iter_mut().enumerate().filter(|(_, voter)| voter.vote.is_none()) {
@@ -232,7 +263,9 @@ fn ask(
             continue;
         }
         if voter.task.is_none() {
-            voter.task = Some(question.open(cx, &voter.name)?);
+            let task = question.open(cx, &voter.name)?;
+            cx.notify(task, reason);
+            voter.task = Some(task);
         }
         if is_serial {
             break;
@@ -254,7 +287,7 @@ fn go_on(cx: &mut Execution<'_>, approval: &mut Approval, given: Answer<'_>) -> 
         cx.evaluate_inputs()?;
         let deadline = approval.deadline.as_deref().map(|text| read_instant(text, cx.zone(None)?.as_ref()));
         let question = Question::read(cx, deadline.transpose()?.flatten())?;
-        ask(cx, approval, &question, &unreachable)?;
+        ask(cx, approval, &question, &unreachable, Reason::Opened)?;
         if approval.is_changeable {
             let gave = |voter: &&mut Voter| voter.vote.as_ref().is_some_and(|vote| vote.task == given.0);
             for voter in approval.voters.iter_mut().filter(gave) {
@@ -283,13 +316,27 @@ fn deadline_passed(cx: &mut Execution<'_>, approval: &mut Approval) -> Result<()
         AtDeadline::Reject => decide(cx, approval, "Rejected", DEADLINE_DECIDED, None),
         AtDeadline::Escalate if !approval.is_escalated => escalate(cx, approval),
         AtDeadline::Expire | AtDeadline::Escalate => decide(cx, approval, EXPIRED, DEADLINE_DECIDED, None),
+        AtDeadline::Raise => {
+            let priority = for_people::raise_to(cx, RAISE_TO)?;
+            cx.raise_tasks(approval.open_tasks(), priority);
+            Ok(())
+        }
+        AtDeadline::Event => {
+            let event = for_people::deadline_event(cx, DEADLINE_EVENT)?;
+            let unanswered = approval.undecided().filter_map(|voter| voter.task);
+            unanswered.for_each(|task| cx.publish_due(task, event.clone()));
+            Ok(())
+        }
     }
 }
 
 /// Asks others in place of those who have not voted, unless the votes decide without those. They have as much time as
 /// the first; after a deadline that was an instant they have any time.
 fn escalate(cx: &mut Execution<'_>, approval: &mut Approval) -> Result<(), Fault> {
-    let names = voters_of(cx, ESCALATE_TO, "escalateTo")?;
+    let names = match for_people::is_manager(cx.peek(ESCALATE_TO)) {
+        true => managers(cx, approval),
+        false => voters_of(cx, ESCALATE_TO, "escalateTo")?,
+    };
     let before = approval.open_tasks();
     approval.replace_undecided(names)?;
     approval.voters.iter_mut().for_each(|voter| voter.task = None);
@@ -301,7 +348,18 @@ fn escalate(cx: &mut Execution<'_>, approval: &mut Approval) -> Result<(), Fault
     cx.drop_bookmarks();
     let is_instant = is_date_time(to_text(cx.peek(DEADLINE)).trim());
     let deadline = if is_instant { None } else { for_people::deadline(cx, DEADLINE)? };
-    begin(cx, approval, deadline)
+    begin(cx, approval, deadline, Reason::Escalated)
+}
+
+/// The managers of those who have not voted. If the managers could not decide in their place, these themselves are asked
+/// again: a directory must not make an approval fault.
+fn managers(cx: &mut Execution<'_>, approval: &Approval) -> Vec<String> {
+    let asked: Vec<String> = approval.undecided().map(|voter| voter.name.clone()).collect();
+    let Some(managers) = for_people::managers_of(cx, &asked) else { return asked };
+    let mut escalated = approval.clone();
+    let can_decide =
+        escalated.replace_undecided(managers.clone()).is_ok() && unreachable_voters(cx, &escalated).is_ok();
+    if can_decide { managers } else { asked }
 }
 
 /// What the output `decidedBy` says.
@@ -358,8 +416,11 @@ impl Question {
         if !details.is_null() {
             payload.insert("details".to_owned(), details);
         }
-        let priority = i32::try_from(cx.get(PRIORITY)?)
+        let mut priority = i32::try_from(cx.get(PRIORITY)?)
             .map_err(|_| Fault::new("22003", "input \"priority\" is out of range for an integer"))?;
+        if deadline.is_some_and(|at| at <= cx.instant()) && AtDeadline::read(cx)? == AtDeadline::Raise {
+            priority = priority.max(for_people::raise_to(cx, RAISE_TO)?);
+        }
         let form = answers::form(for_people::form(cx.peek(FORM))?, for_people::is_true(&node.inputs, ABSTAIN));
         let result_schema = for_people::result_schema(cx.peek(RESULT_SCHEMA))?;
         Ok(Self { name, payload, priority, form, result_schema, deadline })

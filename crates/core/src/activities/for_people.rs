@@ -1,14 +1,17 @@
 //! Inputs of a task for people: assignee, candidates, deadline, and the form of an answer.
 
 use chrono::{DateTime, Utc};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::activities::timing::{interval, read_instant};
 use crate::activity::{Excluded, Input, InputDescriptor};
 use crate::execution::{Execution, ForPeople, one_of};
+use crate::journal::EventKind;
+use crate::notification::Notify;
 use workflow_expression::{Expression, ExpressionKind};
 use workflow_schema::Schema;
 use workflow_value::fault::{Fault, shorten};
+use workflow_value::value::indexed::{MAX_INDEXED, check_indexed};
 use workflow_value::value::{as_bool, copy_or_null, is_date_time, parse_json, to_text};
 
 /// Maximum number of candidates of one task.
@@ -40,19 +43,38 @@ pub(super) const RESULT_SCHEMA: InputDescriptor =
         .checked(check_schema);
 
 /// The values of the input `onDeadline` of a task.
-pub(super) const ON_DEADLINES: [&str; 3] = ["nothing", "expire", "escalate"];
+pub(super) const ON_DEADLINES: [&str; 5] = ["nothing", "expire", "escalate", "raise", "event"];
 
 pub(super) const ON_DEADLINE: InputDescriptor = InputDescriptor::new(
     "onDeadline",
     "String",
-    "What happens at the deadline: nothing, expire (the outcome is Expired), or escalate (those in \"escalateTo\" are asked instead, once).",
+    "What happens at the deadline: nothing, expire (the outcome is Expired), escalate (those in \"escalateTo\" are asked instead, once), raise (the priority becomes \"raiseTo\"), or event (\"deadlineEvent\" is published).",
 )
 .checked(|value| one_of(value, "onDeadline", &ON_DEADLINES))
 .choices(&ON_DEADLINES);
 
-pub(super) const ESCALATE_TO: InputDescriptor =
-    InputDescriptor::new("escalateTo", "ICollection<String>", "Who is asked then, written like \"candidates\".")
-        .checked(|value| escalate_to(value).map(drop));
+pub(super) const ESCALATE_TO: InputDescriptor = InputDescriptor::new(
+    "escalateTo",
+    "Object",
+    "Who is asked then, written like \"candidates\"; \"manager\": the managers of those who were asked.",
+)
+.hint("json-editor")
+.checked(|value| if is_blank(value) { Ok(()) } else { escalate_to(value).map(drop) });
+
+pub(super) const RAISE_TO: InputDescriptor =
+    InputDescriptor::new("raiseTo", "Int32", "The priority from the deadline on, with \"onDeadline\": \"raise\".");
+
+pub(super) const DEADLINE_EVENT: InputDescriptor =
+    InputDescriptor::new("deadlineEvent", "String", "The event of the deadline, with \"onDeadline\": \"event\".");
+
+pub(super) const NOTIFY: InputDescriptor = InputDescriptor::new(
+    "notify",
+    "Object",
+    "What happens when a task is opened, assigned, reminded or escalated: {\"event\": NAME} is published, {\"workflow\": ID} is started.",
+)
+.hint("json-editor")
+.constant()
+.checked(|value| Notify::read(value).map(drop));
 
 pub(super) const NOT: InputDescriptor = InputDescriptor::new(
     "not",
@@ -97,12 +119,84 @@ pub(super) fn candidates(value: &Value) -> Result<Vec<String>, Fault> {
     list.iter().map(|entry| ForPeople::entry(&to_text(entry), "candidate")).collect()
 }
 
-/// The value of the input `escalateTo`. 22023 if it names nobody: anyone with `resume` could answer such a task.
-pub(super) fn escalate_to(value: &Value) -> Result<Vec<String>, Fault> {
-    match candidates(value)? {
-        names if names.is_empty() => Err(Fault::new("22023", "\"escalateTo\" must name somebody")),
-        names => Ok(names),
+/// Who is asked at the deadline.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum EscalateTo {
+    /// The managers of those who were asked before, by the directory.
+    Managers,
+    /// These.
+    People(Vec<String>),
+}
+
+/// The value of the input `escalateTo`. Designers write a list as text. 22023 if it names nobody: anyone with `resume`
+/// could answer such a task.
+pub(super) fn escalate_to(value: &Value) -> Result<EscalateTo, Fault> {
+    let nobody = || Fault::new("22023", "\"escalateTo\" must name somebody");
+    match value {
+        value if is_manager(value) => Ok(EscalateTo::Managers),
+        value if is_blank(value) => Err(nobody()),
+        Value::String(text) => match parse_json(text) {
+            Ok(list @ Value::Array(_)) => escalate_to(&list),
+            _ => Err(Fault::new("22023", "\"escalateTo\" must be a list of names, or \"manager\"")),
+        },
+        value => match candidates(value)? {
+            names if names.is_empty() => Err(nobody()),
+            names => Ok(EscalateTo::People(names)),
+        },
     }
+}
+
+fn is_blank(value: &Value) -> bool {
+    value.as_str().is_some_and(|text| text.trim().is_empty())
+}
+
+/// Whether `escalateTo` stands for the managers of those who are asked. In a list, `manager` is a name.
+pub(super) fn is_manager(value: &Value) -> bool {
+    value.as_str().is_some_and(|text| text.trim() == "manager")
+}
+
+/// The managers of these people, each once, with those whose manager the directory does not know in their own place;
+/// these go on record. `None`: it knows none of them.
+pub(super) fn managers_of(cx: &mut Execution<'_>, people: &[String]) -> Option<Vec<String>> {
+    let (mut found, mut unknown) = (Vec::new(), Vec::new());
+    let mut knows_any = false;
+    for person in people {
+        let manager = cx.manager_of(person);
+        knows_any |= manager.is_some();
+        if manager.is_none() {
+            unknown.push(person.as_str());
+        }
+        let asked = manager.unwrap_or_else(|| person.clone());
+        if !found.contains(&asked) {
+            found.push(asked);
+        }
+    }
+    if !unknown.is_empty() || people.is_empty() {
+        cx.journal(EventKind::Note, Some(json!({ "noManager": unknown })));
+    }
+    knows_any.then_some(found)
+}
+
+/// The priority in the input `raiseTo`. 22023 if there is none, 22003 if it is out of range.
+pub(super) fn raise_to(cx: &Execution<'_>, input: Input<Value>) -> Result<i32, Fault> {
+    let value = cx.peek(input);
+    if value.is_null() {
+        return Err(Fault::new("22023", "\"onDeadline\": \"raise\" requires \"raiseTo\""));
+    }
+    let number = value.as_i64().or_else(|| to_text(value).trim().parse().ok());
+    number
+        .and_then(|number| i32::try_from(number).ok())
+        .ok_or_else(|| Fault::new("22003", "input \"raiseTo\" is out of range for an integer"))
+}
+
+/// The name in the input `deadlineEvent`. 22023 if there is none.
+pub(super) fn deadline_event(cx: &Execution<'_>, input: Input<Value>) -> Result<String, Fault> {
+    let name = to_text(cx.peek(input)).trim().to_owned();
+    if name.is_empty() {
+        return Err(Fault::new("22023", "\"onDeadline\": \"event\" requires \"deadlineEvent\""));
+    }
+    check_indexed("event name", &name, MAX_INDEXED)?;
+    Ok(name)
 }
 
 /// Checks that the roles named by a task exist.

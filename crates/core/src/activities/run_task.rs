@@ -5,11 +5,13 @@
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::activities::for_people;
+use crate::activities::for_people::{self, EscalateTo};
+use crate::activities::reminders;
 use crate::activity::handle::{inputs, outputs};
 use crate::activity::{Activity, Descriptor, Excluded, InputDescriptor, NonEmpty, OutputDescriptor, WaitKind};
 use crate::bookmark::{NewBookmark, Resumed};
 use crate::execution::{EXPIRED, Execution, ForPeople, Outcomes};
+use crate::notification::Reason;
 use workflow_expression::Expression;
 use workflow_http::stimulus;
 use workflow_value::fault::Fault;
@@ -33,6 +35,10 @@ inputs! {
     ON_DEADLINE: Value = for_people::ON_DEADLINE,
     ESCALATE_TO: Value = for_people::ESCALATE_TO,
     REASSIGNABLE: bool = for_people::REASSIGNABLE,
+    RAISE_TO: Value = for_people::RAISE_TO,
+    DEADLINE_EVENT: Value = for_people::DEADLINE_EVENT,
+    NOTIFY: Value = for_people::NOTIFY,
+    REMINDERS: Value = reminders::REMINDERS,
 }
 
 outputs! {
@@ -69,13 +75,16 @@ impl Activity for RunTask {
         Excluded::read(cx.peek(NOT))?;
         let deadline = for_people.deadline;
         let at_deadline = AtDeadline::read(cx)?;
-        if at_deadline == AtDeadline::Escalate {
-            if cx.peek(ESCALATE_TO).is_null() {
+        match at_deadline {
+            AtDeadline::Nothing | AtDeadline::Expire => {}
+            AtDeadline::Escalate if cx.peek(ESCALATE_TO).is_null() => {
                 return Err(Fault::new("22023", "\"onDeadline\": \"escalate\" requires \"escalateTo\""));
             }
-            for_people::escalate_to(cx.peek(ESCALATE_TO))?;
+            AtDeadline::Escalate => _ = for_people::escalate_to(cx.peek(ESCALATE_TO))?,
+            AtDeadline::Raise => _ = for_people::raise_to(cx, RAISE_TO)?,
+            AtDeadline::Event => _ = for_people::deadline_event(cx, DEADLINE_EVENT)?,
         }
-        let task = open(cx, for_people)?;
+        let task = open(cx, for_people, Reason::Opened)?;
         if at_deadline != AtDeadline::Nothing && deadline.is_some() {
             cx.create_bookmark(NewBookmark {
                 name: Some(stimulus::DEADLINE.to_owned()),
@@ -97,8 +106,13 @@ impl Activity for RunTask {
     }
 
     fn resumed(&self, cx: &mut Execution<'_>, bookmark: &Resumed, input: Option<&Value>) -> Result<(), Fault> {
-        if bookmark.name == stimulus::DEADLINE {
-            return deadline_passed(cx, bookmark);
+        match bookmark.name.as_str() {
+            stimulus::DEADLINE => return deadline_passed(cx, bookmark),
+            stimulus::REMINDER => {
+                reminders::remind(cx, bookmark);
+                return Ok(());
+            }
+            _ => {}
         }
         cx.set_output(RESULT, input.map(copy_or_null).unwrap_or_default())?;
         cx.complete()
@@ -111,12 +125,14 @@ enum AtDeadline {
     Nothing,
     Expire,
     Escalate,
+    Raise,
+    Event,
 }
 
 impl AtDeadline {
     fn read(cx: &Execution<'_>) -> Result<Self, Fault> {
         // In the order of the names.
-        let choices = [Self::Nothing, Self::Expire, Self::Escalate];
+        let choices = [Self::Nothing, Self::Expire, Self::Escalate, Self::Raise, Self::Event];
         cx.choice(ON_DEADLINE, &for_people::ON_DEADLINES).map(|chosen| choices[chosen])
     }
 }
@@ -134,14 +150,15 @@ fn what_is_shown(cx: &Execution<'_>) -> Result<ForPeople, Fault> {
     })
 }
 
-/// Opens the task, and returns its id.
-fn open(cx: &mut Execution<'_>, for_people: ForPeople) -> Result<Uuid, Fault> {
+/// Opens the task with its reminders, and returns its id.
+fn open(cx: &mut Execution<'_>, for_people: ForPeople, reason: Reason) -> Result<Uuid, Fault> {
     let name = cx.get(TASK_NAME)?;
     check_name(cx.peek(TASK_NAME))?;
     let payload = Some(cx.take(PAYLOAD)).filter(|value| *value != Value::Null);
     let priority = i32::try_from(cx.get(PRIORITY)?)
         .map_err(|_| Fault::new("22003", "input \"priority\" is out of range for an integer"))?;
     for_people::check_roles(cx, &for_people)?;
+    let deadline = for_people.deadline;
     let for_people = Some(for_people).filter(|given| *given != ForPeople::default()).map(Box::new);
     let id = cx.new_id();
     cx.create_bookmark(NewBookmark {
@@ -150,6 +167,8 @@ fn open(cx: &mut Execution<'_>, for_people: ForPeople) -> Result<Uuid, Fault> {
         ..NewBookmark::default()
     })?;
     cx.create_task(id, name, payload, priority, for_people)?;
+    cx.notify(id, reason);
+    reminders::arm(cx, REMINDERS, deadline, Some(id))?;
     cx.set_output(TASK_ID, Value::String(id.to_string()))?;
     Ok(id)
 }
@@ -167,14 +186,36 @@ fn deadline_passed(cx: &mut Execution<'_>, bookmark: &Resumed) -> Result<(), Fau
             cx.set_output(RESULT, Value::Null)?;
             cx.complete_with(Outcomes::Named(vec![EXPIRED.to_owned()]))
         }
-        AtDeadline::Escalate => {
-            let candidates = for_people::escalate_to(cx.peek(ESCALATE_TO))?;
-            cx.end_tasks(task.into_iter().collect(), "Escalated");
-            cx.drop_bookmarks();
-            let is_instant = is_date_time(to_text(cx.peek(DEADLINE)).trim());
-            let again = what_is_shown(cx)?;
-            let deadline = again.deadline.filter(|_| !is_instant);
-            open(cx, ForPeople { candidates, deadline, ..again }).map(drop)
+        AtDeadline::Escalate => escalate(cx, task),
+        AtDeadline::Raise => {
+            let priority = for_people::raise_to(cx, RAISE_TO)?;
+            cx.raise_tasks(task.into_iter().collect(), priority);
+            Ok(())
+        }
+        AtDeadline::Event => {
+            let event = for_people::deadline_event(cx, DEADLINE_EVENT)?;
+            if let Some(task) = task {
+                cx.publish_due(task, event);
+            }
+            Ok(())
         }
     }
+}
+
+/// Asks others in place of those who were asked. Where the directory knows no manager of these, they stay.
+fn escalate(cx: &mut Execution<'_>, task: Option<Uuid>) -> Result<(), Fault> {
+    let candidates = match for_people::escalate_to(cx.peek(ESCALATE_TO))? {
+        EscalateTo::People(names) => names,
+        EscalateTo::Managers => {
+            let asked = task.and_then(|task| cx.open_task(task)).map(|task| task.asked()).unwrap_or_default();
+            let Some(managers) = for_people::managers_of(cx, &asked) else { return Ok(()) };
+            managers
+        }
+    };
+    cx.end_tasks(task.into_iter().collect(), "Escalated");
+    cx.drop_bookmarks();
+    let is_instant = is_date_time(to_text(cx.peek(DEADLINE)).trim());
+    let again = what_is_shown(cx)?;
+    let deadline = again.deadline.filter(|_| !is_instant);
+    open(cx, ForPeople { candidates, deadline, ..again }, Reason::Escalated).map(drop)
 }

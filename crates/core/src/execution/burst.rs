@@ -21,6 +21,7 @@ use crate::instance::outputs::LastResult;
 use crate::instance::{ActivityStatus, Attempts, Context, Instance, Memory};
 use crate::journal::{Event, EventKind};
 use crate::node_ix::NodeIx;
+use crate::notification::Notice;
 use crate::program::{Node, Program};
 use workflow_value::fault::Fault;
 use workflow_value::value::{Json, copy_or_null};
@@ -54,6 +55,8 @@ pub(crate) struct Scratch {
     pub ending: Option<u32>,
     /// The continuation that it requested.
     pub continuation: Option<Box<Continuation>>,
+    /// Notices that are sent at the end of the burst, each of a task of an execution.
+    pub notices: Vec<(u32, Notice)>,
     pub undo: Vec<Undo>,
     /// Whether a unit is open; changes between units are never undone.
     pub in_unit: bool,

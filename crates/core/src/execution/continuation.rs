@@ -49,8 +49,11 @@ impl Execution<'_> {
 
 impl Burst<'_> {
     fn refuse_children(&mut self) -> Result<(), Fault> {
+        // Children that notify people of tasks do not belong to the work of this instance.
+        let notified = self.program.nodes.iter().filter_map(|node| node.notify.as_ref()?.workflow.as_deref());
+        let notified: Vec<&str> = if self.program.notifies { notified.collect() } else { Vec::new() };
         // Children requested by this burst start when it is over.
-        if self.scratch.delta.children.is_empty() && !self.host.has_children() {
+        if self.scratch.delta.children.is_empty() && !self.host.has_children(&notified) {
             return Ok(());
         }
         Err(Fault::new("55000", "a workflow with running child workflows cannot continue as another one")

@@ -380,6 +380,11 @@ impl<'a> Runner<'a> {
             let open: BTreeSet<_> = delta.created.iter().map(|bookmark| bookmark.id).collect();
             delta.tasks.retain(|task: &NewTask| open.contains(&task.bookmark_id));
         }
+        if !self.burst.scratch.notices.is_empty() {
+            let opened = std::mem::take(&mut self.burst.scratch.delta.tasks);
+            self.send_notices(&opened);
+            self.burst.scratch.delta.tasks = opened;
+        }
         let (status, event) = self.status();
         self.update_deadline(status);
         self.burst.instance.sub_status = status;

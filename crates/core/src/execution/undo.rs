@@ -57,6 +57,8 @@ pub(crate) struct Savepoint {
     cleared: usize,
     tasks: usize,
     ended_tasks: usize,
+    raised_tasks: usize,
+    notices: usize,
     events: usize,
     children: usize,
     stimuli: usize,
@@ -77,6 +79,8 @@ impl Burst<'_> {
             cleared: scratch.delta.cleared.len(),
             tasks: scratch.delta.tasks.len(),
             ended_tasks: scratch.delta.ended_tasks.len(),
+            raised_tasks: scratch.delta.raised_tasks.len(),
+            notices: scratch.notices.len(),
             events: scratch.delta.events.len(),
             children: scratch.delta.children.len(),
             stimuli: scratch.delta.stimuli.len(),
@@ -93,11 +97,13 @@ impl Burst<'_> {
         self.scratch.unwinding.queue.truncate(savepoint.first);
         self.scratch.unwinding.interrupted.truncate(savepoint.interrupted);
         self.scratch.finishing.truncate(savepoint.finishing);
+        self.scratch.notices.truncate(savepoint.notices);
         let delta = &mut self.scratch.delta;
         delta.burned.truncate(savepoint.burned);
         delta.cleared.truncate(savepoint.cleared);
         delta.tasks.truncate(savepoint.tasks);
         delta.ended_tasks.truncate(savepoint.ended_tasks);
+        delta.raised_tasks.truncate(savepoint.raised_tasks);
         delta.events.truncate(savepoint.events);
         delta.children.truncate(savepoint.children);
         delta.stimuli.truncate(savepoint.stimuli);

@@ -37,6 +37,7 @@ impl Program {
         self.inlined.extend(inner);
         self.uses_sql |= child.uses_sql;
         self.excludes_people |= child.excludes_people;
+        self.notifies |= child.notifies;
         self.size = self.size.saturating_add(child.size);
     }
 }

@@ -10,7 +10,7 @@ impl Program {
 
     /// Whether an activity acts outside the instance on its owner's behalf: it starts a child or publishes an event.
     pub fn acts_for_owner(&self) -> bool {
-        self.nodes.iter().any(|node| node.activity.descriptor().acts_for_owner)
+        self.notifies || self.nodes.iter().any(|node| node.activity.descriptor().acts_for_owner)
     }
 
     /// Names of the activity types that were unknown when the program was compiled, without duplicates and without

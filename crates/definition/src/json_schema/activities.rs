@@ -331,6 +331,7 @@ fn script() -> Value {
 fn refined(name: &str, descriptor: &Descriptor) -> Option<Value> {
     let constant = match name {
         "not" if descriptor.opens_tasks() => return Some(reference("excluded")),
+        "notify" | "reminders" => return Some(reference(name)),
         "form" | "responseHeaders" => {
             json!({ "type": ["object", "string", "null"], "additionalProperties": reference("plainPart") })
         }

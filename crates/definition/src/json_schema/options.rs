@@ -19,6 +19,8 @@ pub(super) fn defs() -> Map<String, Value> {
     defs.insert("initial".into(), initial());
     defs.insert("parameters".into(), parameters());
     defs.insert("excluded".into(), excluded());
+    defs.insert("notify".into(), notify());
+    defs.insert("reminders".into(), reminders());
     defs
 }
 
@@ -86,6 +88,8 @@ fn all() -> Value {
         "maxConcurrency": described(reference("maxConcurrency"), "How many instances run at the same time; the others wait."),
         "requesterEvents": described(json!({ "if": { "type": "array" }, "then": { "items": { "type": "string" } },
             "else": flag() }), "Names of events that the starter of an instance may send to it, or true for all."),
+        "notify": described(reference("notify"), "What happens when a task for people is opened, assigned, reminded or \
+            escalated, unless the activity has its own."),
         "journal": described(reference("journal"), "Which events the journal records."),
         "retry": reference("retry"),
         "compensateOn": described(json!({ "type": ["array", "null"], "items": { "enum": ["cancel", "fault"] } }),
@@ -101,6 +105,38 @@ fn all() -> Value {
         "commitStrategyName": described(json!(true), "Elsa's strategy. It has no effect."),
     });
     closed(members)
+}
+
+/// What a task sends when something happens to it. Designers write it as text.
+fn notify() -> Value {
+    let name = || json!({ "type": "string", "pattern": "\\S" });
+    json!({
+        "type": ["object", "string", "null"],
+        "properties": {
+            "event": described(name(), "The event that is published."),
+            "workflow": described(name(), "Id of the definition of which an instance is started."),
+        },
+        "minProperties": 1,
+        "additionalProperties": false,
+    })
+}
+
+/// When people are reminded. Designers write it as text.
+fn reminders() -> Value {
+    let relative = json!({
+        "if": { "type": "object" },
+        "then": {
+            "properties": {
+                "before": described(reference("positiveInterval"), "How long before the deadline."),
+                "after": described(reference("positiveInterval"), "How long after the deadline."),
+            },
+            "minProperties": 1,
+            "maxProperties": 1,
+            "additionalProperties": false,
+        },
+        "else": { "allOf": [reference("positiveInterval")], "type": "string" },
+    });
+    json!({ "type": ["array", "object", "string", "null"], "items": relative, "maxItems": 20 })
 }
 
 /// A retry policy.

@@ -19,6 +19,7 @@ mod flowchart;
 mod http;
 mod inputs;
 mod migration;
+mod notices;
 mod outputs;
 mod outside;
 mod parallel_for_each;

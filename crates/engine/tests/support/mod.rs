@@ -34,6 +34,7 @@ use workflow_engine::instance::compensation::{
 };
 use workflow_engine::instance::{ActivityStatus, Instance, Memory, SubStatus};
 use workflow_engine::journal::{self, EventKind, Level};
+use workflow_engine::notification::{Addressee, Addressees, DirectoryEntry, OpenTask};
 use workflow_engine::program::{Numbering, Program};
 use workflow_engine::stimulus::RUN_TIMEOUT;
 
@@ -82,6 +83,14 @@ pub struct FakeHost {
     pub missing_roles: BTreeSet<String>,
     /// Voters for whom nobody is left.
     pub unreachable: BTreeSet<String>,
+    /// What the directory knows of people.
+    pub directory: BTreeMap<String, DirectoryEntry>,
+    /// Why the directory cannot be asked.
+    pub directory_failure: Option<String>,
+    /// How many votes of others the approval had at the last notice.
+    pub asked_with_votes: usize,
+    /// Tasks that were opened, as they are stored.
+    pub tasks: BTreeMap<Uuid, OpenTask>,
     /// Answers that were given, by task.
     pub answers: BTreeMap<Uuid, Value>,
     /// Whether requests of earlier bursts wait for their responses.
@@ -137,6 +146,21 @@ impl Host for FakeHost {
         let is_gone = |name: &str| self.unreachable.contains(name);
         let voters = approval.voters.iter().enumerate();
         voters.filter(|(_, voter)| voter.vote.is_none() && is_gone(&voter.name)).map(|(at, _)| at).collect()
+    }
+
+    fn addressees(&mut self, asked: &[String], _excluded: &[Excluded], voted: &[Uuid]) -> Addressees {
+        self.asked_with_votes = voted.len();
+        let entry = |name: &String| self.directory.get(name).cloned().unwrap_or_default();
+        let person = |name: &String| Addressee { person: name.clone(), in_place_of: None, entry: entry(name) };
+        Addressees { people: asked.iter().map(person).collect(), failure: self.directory_failure.clone() }
+    }
+
+    fn manager_of(&mut self, person: &str) -> Option<String> {
+        self.directory.get(person)?.manager.clone()
+    }
+
+    fn open_task(&mut self, task: Uuid) -> Option<OpenTask> {
+        self.tasks.get(&task).cloned()
     }
 
     fn answer_to(&mut self, task: Uuid) -> Option<Value> {
@@ -612,6 +636,7 @@ impl World {
         self.bookmarks.extend(delta.created.iter().cloned());
         for task in &delta.tasks {
             assert!(self.bookmarks.iter().any(|bookmark| bookmark.id == task.bookmark_id));
+            self.host.tasks.insert(task.bookmark_id, OpenTask::of(task));
         }
         let bytes = journal::encode(&delta.events);
         assert_eq!(journal::decode(&bytes).expect("readable events"), delta.events);

@@ -72,7 +72,7 @@ const WAITING: &str = concat!(
         WHERE t.task_id OPERATOR(pg_catalog.=) w.bookmark_id) AS is_task, \
      CASE WHEN w.waits_for OPERATOR(pg_catalog.=) 'Elsa.RunTask' \
           THEN 'wf_complete_task' OPERATOR(pg_catalog.=) ANY (workflow.task_calls(w.bookmark_id)) \
-          ELSE w.waits_for OPERATOR(pg_catalog.<>) 'Workflow.Deadline' \
+          ELSE w.waits_for OPERATOR(pg_catalog.<>) ALL (ARRAY['Workflow.Deadline', 'Workflow.Reminder']) \
                AND 'wf_resume' OPERATOR(pg_catalog.=) ANY (workflow.instance_calls(w.instance)) END AS can_resume \
      FROM workflow.waiting w WHERE w.instance OPERATOR(pg_catalog.=) $1 ORDER BY w.bookmark_id LIMIT 100"
 );

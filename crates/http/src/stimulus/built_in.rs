@@ -117,6 +117,9 @@ pub const TIMEOUT: &str = "Workflow.Timeout";
 /// Name of a bookmark that is due at the deadline of an activity, at which the activity does what its author wants.
 pub const DEADLINE: &str = "Workflow.Deadline";
 
+/// Name of a bookmark that is due when those who are asked are to be reminded.
+pub const REMINDER: &str = "Workflow.Reminder";
+
 /// Name of a bookmark that is due when a task was not claimed in time.
 pub const START_TIMEOUT: &str = "Workflow.StartTimeout";
 

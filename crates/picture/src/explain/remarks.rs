@@ -32,6 +32,7 @@ impl Explanation<'_> {
         let words = match wait.name.as_str() {
             stimulus::TIMEOUT => "may take until",
             stimulus::DEADLINE => "has its deadline at",
+            stimulus::REMINDER => "reminds at",
             stimulus::START_TIMEOUT => "must be claimed until",
             stimulus::LEASE => "faults without an answer until",
             _ => return None,
@@ -64,4 +65,30 @@ pub(super) fn left_waiting(data: &Value) -> String {
     let number = |member: &str| data.get(member).and_then(Value::as_u64).unwrap_or_default();
     let id = data.get("activity_id").and_then(Value::as_str).unwrap_or_default();
     format!("\"{id}\" does not run: {} of its {} connections were followed", number("followed"), number("connections"))
+}
+
+/// The members of a note about people who are notified of a task, or asked at its deadline.
+const OF_PEOPLE: [&str; 3] = ["notSent", "noManager", "notTold"];
+
+/// Whether a note is about people.
+pub(super) fn is_about_people(data: &Value) -> bool {
+    OF_PEOPLE.iter().any(|member| data.get(member).is_some())
+}
+
+/// Describes that a notice was not sent, or who has no address or no manager.
+pub(super) fn of_people(data: &Value) -> String {
+    let text = |member: &str| data.get(member).and_then(Value::as_str).map(|text| one_line(text, MAX_VALUE));
+    let reason = || text("reason").unwrap_or_default();
+    if let Some(why) = text("notSent") {
+        return format!("nobody is notified that the task was {}: {why}", reason());
+    }
+    let (member, lack) = match data.get("noManager") {
+        Some(_) => ("noManager", "manager".to_owned()),
+        None => ("notTold", format!("mail address, so not notified that the task was {}", reason())),
+    };
+    let names = data.get(member).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let names = one_line(&names.collect::<Vec<_>>().join(", "), MAX_VALUE);
+    let who = if names.is_empty() { "nobody is asked who could have a".to_owned() } else { format!("{names}: no") };
+    let why = text("why").map(|why| format!(" ({why})")).unwrap_or_default();
+    format!("{who} {lack}{why}")
 }

@@ -1,4 +1,4 @@
-//! What an approval asks its host about people.
+//! What approvals and notices ask their host about people.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,8 +10,10 @@ use workflow_engine::approval::{Approval, unmatched};
 use workflow_engine::execution::ForPeople;
 use workflow_engine::journal::{Act, ActKind, Identity};
 
-use crate::access::exclusion;
+use crate::access::instance::Subject;
 use crate::access::person::{Person, Start};
+use crate::access::{exclusion, substitution};
+use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, actor, role};
 use crate::store::instances::InstanceRow;
 use crate::store::rights::members::{self, Member};
@@ -20,7 +22,10 @@ use crate::store::tasks;
 use crate::store::tasks::assignments::Entry;
 use crate::store::tasks::leases;
 
-/// The people of a burst whose program has tasks that exclude people.
+/// The most people whom one notice names in place of roles. Each costs a look-up in the directory.
+const MAX_MEMBERS: usize = 100;
+
+/// The people of a burst whose program has tasks that exclude people, or of which people are notified.
 pub struct People {
     instance: Uuid,
     start: Start,
@@ -77,19 +82,63 @@ impl People {
         Ok(members.filter(|member| !is_left_out(member)).map(|member| member.name).collect())
     }
 
+    /// Who is to be notified of a task, each once: those who are asked, with the members whom the task would accept in
+    /// place of a role that cannot log in, unless they are too many; then their substitutes, each with the absent person.
+    /// The task has these exclusions, and its approval these other votes.
+    pub fn addressees(
+        &self,
+        asked: &[String],
+        excluded: &[Excluded],
+        voted: &[Uuid],
+        subject: Subject<'_>,
+        now: Timestamp,
+    ) -> Vec<(String, Option<String>)> {
+        let mut busy = self.excluded(excluded);
+        if !voted.is_empty() {
+            busy.extend(self.who_gave(voted, &exclusion::voters(self.instance, voted)));
+        }
+        let mut people: Vec<(String, Option<String>)> = Vec::new();
+        let mut add = |person: String, in_place_of: Option<String>| {
+            if !people.iter().any(|(known, _)| *known == person) {
+                people.push((person, in_place_of));
+            }
+        };
+        let mut each: Vec<String> = Vec::new();
+        for entry in asked {
+            match free_members(entry, &busy) {
+                Some(members) if each.len() + members.len() <= MAX_MEMBERS => each.extend(members),
+                _ => each.push(entry.clone()),
+            }
+        }
+        each.iter().for_each(|person| add(person.clone(), None));
+        for absent in each {
+            for substitute in substitution::substitutes_of(&absent, subject, now) {
+                let substitute = Entry::read(&substitute);
+                if !busy.iter().any(|other| other.is_same(&Person::from(&substitute))) {
+                    add(substitute.title(), Some(absent.clone()));
+                }
+            }
+        }
+        people
+    }
+
+    /// The people of these votes, of which `given` have rows. The vote that this burst carries out has no row yet.
+    fn who_gave(&self, votes: &[Uuid], given: &[(Uuid, Person)]) -> Vec<Person> {
+        let mut people: Vec<Person> = given.iter().map(|(_, person)| person.clone()).collect();
+        if !votes.iter().all(|vote| given.iter().any(|(of, _)| of == vote)) {
+            people.extend(self.by.as_ref().map(Person::from));
+            people.extend(self.in_place_of.as_deref().map(Person::named));
+        }
+        people
+    }
+
     /// The positions of the undecided voters for whom nobody is left who can vote.
     pub fn unreachable(&self, approval: &Approval, excluded: &[Excluded]) -> BTreeSet<usize> {
         let votes: Vec<Uuid> = approval.voters.iter().filter_map(|voter| Some(voter.vote.as_ref()?.task)).collect();
         // Answers that wait for a session of the owner count.
         let given = exclusion::voters(self.instance, &[votes.clone(), approval.open_tasks()].concat());
         let is_given = |task: &Uuid| given.iter().any(|(of, _)| of == task);
-        let mut busy = self.excluded(excluded);
-        if !votes.iter().all(is_given) {
-            // The vote that this burst carries out has no row yet.
-            busy.extend(self.by.as_ref().map(Person::from));
-            busy.extend(self.in_place_of.as_deref().map(Person::named));
-        }
-        busy.extend(given.iter().map(|(_, person)| person.clone()));
+        let busy = [self.excluded(excluded), self.who_gave(&votes, &given)].concat();
         let waits = |at: &usize| {
             let voter = &approval.voters[*at];
             voter.vote.is_none() && !voter.task.as_ref().is_some_and(is_given)
@@ -114,6 +163,15 @@ impl People {
         let starter = || self.start.identity(login.map(u32::cast_signed));
         exclusion::named(self.instance, excluded, starter).into_iter().map(|excluded| excluded.person).collect()
     }
+}
+
+/// The members of a role that cannot log in, of whom none is busy, in the form of an assignee. `None`: the entry stands
+/// for itself, because it is no such role, or because the role has no such member.
+fn free_members(entry: &str, busy: &[Person]) -> Option<Vec<String>> {
+    let group = entry.strip_prefix(ForPeople::ROLE).and_then(role::by_name).filter(|role| !role::can_log_in(*role))?;
+    let free = members::of(group).into_iter().filter(|member| !is_any_of(member.oid, busy));
+    let names: Vec<String> = free.map(|member| format!("{}{}", ForPeople::ROLE, member.name)).collect();
+    (!names.is_empty()).then_some(names)
 }
 
 /// Whether an open vote has come to other people than the role that was asked: colleagues, whom an operator or the role

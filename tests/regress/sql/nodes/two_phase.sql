@@ -27,6 +27,8 @@ CREATE FUNCTION task() RETURNS uuid LANGUAGE sql
 CREATE FUNCTION held(OUT id uuid, OUT token uuid) LANGUAGE sql
     AS 'SELECT b.id, b.token FROM workflow.bookmarks b WHERE b.lease_until IS NOT NULL AND b.token IS NOT NULL LIMIT 1';
 CREATE FUNCTION kept(key text) RETURNS boolean LANGUAGE sql RETURN true;
+CREATE FUNCTION people(person text) RETURNS TABLE (name text, mail text, zone text, language text, manager text) STABLE LANGUAGE sql
+    AS 'SELECT NULL, NULL, NULL, NULL, NULL';
 SELECT count(wf_start('event', correlation_id => 'moved'));
 CREATE TABLE moving AS SELECT wf_export_instances('{moved}', remove => true) AS bundle;
 CREATE TABLE calls (number integer GENERATED ALWAYS AS IDENTITY, name text, arguments text);
@@ -104,6 +106,7 @@ INSERT INTO calls (name, arguments) VALUES
     ('wf_grant_events', $$'regress_two_phase_clerk'$$),
     ('wf_revoke_events', $$'regress_two_phase_clerk'$$),
     ('wf_grant_path', $$'page', 'regress_two_phase_clerk'$$),
+    ('wf_set_directory', $$'people(text)'$$),
     ('wf_set_owner', $$'definition', 'event', 'regress_two_phase_owner'$$),
     ('wf_grant_usage', $$'regress_two_phase_clerk'$$),
     ('wf_revoke_usage', $$'regress_two_phase_clerk'$$),

@@ -1,0 +1,62 @@
+//! Notices of tasks. A burst collects them and sends them at its end, so nobody is notified of a task that it closes
+//! again.
+
+use uuid::Uuid;
+
+use crate::execution::context::Execution;
+use crate::execution::runner::Runner;
+use crate::execution::{NewTask, RaisedTasks};
+use crate::notification::{self, Notice, OpenTask, Reason};
+
+impl Execution<'_> {
+    /// Notifies people of a task of this execution, if its author wants that.
+    pub fn notify(&mut self, task: Uuid, reason: Reason) {
+        if self.node.notify.is_some() {
+            self.burst.scratch.notices.push((self.sequence, Notice { task, reason, event: None }));
+        }
+    }
+
+    /// Publishes an event about a task of this execution whose deadline has passed.
+    pub fn publish_due(&mut self, task: Uuid, event: String) {
+        self.burst.scratch.notices.push((self.sequence, Notice { task, reason: Reason::Due, event: Some(event) }));
+    }
+
+    /// An open task of this instance that was opened before this burst.
+    pub fn open_task(&mut self, task: Uuid) -> Option<OpenTask> {
+        self.burst.host.open_task(task)
+    }
+
+    /// The manager of a person by the directory, in the form of an assignee.
+    pub fn manager_of(&mut self, person: &str) -> Option<String> {
+        self.burst.host.manager_of(person)
+    }
+
+    /// Raises the priority of open tasks that were opened before this burst.
+    pub fn raise_tasks(&mut self, tasks: Vec<Uuid>, priority: i32) {
+        if !tasks.is_empty() {
+            self.burst.scratch.delta.raised_tasks.push(RaisedTasks { tasks, priority });
+        }
+    }
+}
+
+impl Runner<'_> {
+    /// Sends the notices about tasks that are open at the end of the burst. `opened` are those that it has opened.
+    pub(super) fn send_notices(&mut self, opened: &[NewTask]) {
+        for (sequence, notice) in std::mem::take(&mut self.burst.scratch.notices) {
+            let Some(context) = self.burst.context(sequence) else { continue };
+            let (program, node) = (self.burst.program, self.burst.program.node(context.node));
+            let new = opened.iter().find(|task| task.bookmark_id == notice.task).map(OpenTask::of);
+            let is_new = matches!(notice.reason, Reason::Opened | Reason::Escalated);
+            let task = if is_new { new } else { self.burst.host.open_task(notice.task) };
+            // A task that is for nobody is for task workers. An operator may assign it to a person later.
+            let Some(task) = task.filter(|task| notice.event.is_some() || task.is_for_people()) else { continue };
+            let sent = notification::send(program, self.burst.instance, node, &notice, &task, self.burst.host);
+            for (kind, data) in sent.events {
+                self.burst.event(kind, sequence, node, Some(data));
+            }
+            sent.warnings.iter().for_each(|warning| self.burst.host.warn(warning));
+            self.burst.scratch.delta.children.extend(sent.child);
+            self.burst.scratch.delta.stimuli.extend(sent.stimulus);
+        }
+    }
+}

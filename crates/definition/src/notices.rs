@@ -1,0 +1,107 @@
+//! Notices of tasks: `notify`, `reminders`, and what happens at the deadline. What would silently do nothing is a problem.
+
+use super::json::{Activities, Path};
+use super::outline::Outline;
+use super::problem::Problems;
+use serde_json::Value;
+use workflow_core::activities::reminders::{self, Reminder};
+use workflow_core::notification::Notify;
+use workflow_core::program::{Node, Options, Program};
+use workflow_expression::{Expression, ExpressionKind};
+
+/// The input that says how people are notified of a task, and the option with its default.
+pub(super) const NOTIFY: &str = "notify";
+
+/// The inputs that an act at the deadline requires, by the word in `onDeadline`.
+const REQUIRED: [(&str, &str); 3] = [("escalate", "escalateTo"), ("raise", "raiseTo"), ("event", "deadlineEvent")];
+
+/// Sets how an activity notifies people of its tasks: as its input says, or else the options.
+pub(super) fn set(node: &mut Node, options: &Options) {
+    let position = node.activity.descriptor().inputs.iter().position(|input| input.name == NOTIFY);
+    let Some(position) = position else { return };
+    let own = Notify::of_input(node.inputs.get(position).and_then(Option::as_ref)).map(Box::new);
+    node.notify = own.or_else(|| options.notify.clone());
+}
+
+/// Whether an activity may notify people of its tasks.
+pub(super) fn notifies(node: &Node) -> bool {
+    node.notify.is_some() || input(node, "deadlineEvent").is_some()
+}
+
+/// Reports what new content wants and does not get.
+pub(super) fn check(program: &Program, outline: &Outline<'_>, problems: &mut Problems) {
+    if !problems.is_new() {
+        return;
+    }
+    for (ix, node) in program.nodes.iter().enumerate().take(outline.activities.len()) {
+        let pointer = outline.pointer(ix);
+        let place = Path::Below(&Path::Root, &pointer);
+        if node.notify.as_ref().is_some_and(|notify| starts_itself(program, notify)) {
+            problems.invalid(&place.key(NOTIFY), "a workflow cannot start itself for each of its tasks");
+        }
+        check_reminders(node, &place, problems);
+        let acts = constant(node, "onDeadline").and_then(Value::as_str).unwrap_or_default();
+        let required = REQUIRED.iter().find(|(word, _)| word.eq_ignore_ascii_case(acts));
+        if let Some((word, name)) = required.filter(|(_, name)| input(node, name).is_none()) {
+            problems.invalid(&place.key("onDeadline"), format!("\"onDeadline\": \"{word}\" requires \"{name}\""));
+        }
+    }
+}
+
+/// Whether notices start further instances of the same workflow, by its id or by one of its triggers. Each of those would
+/// open a task and start the next one.
+fn starts_itself(program: &Program, notify: &Notify) -> bool {
+    let is_trigger = |event: &str| {
+        let mut triggers = program.nodes.iter().filter(|node| node.can_start_workflow);
+        triggers.any(|node| constant(node, "eventName").and_then(Value::as_str) == Some(event))
+    };
+    notify.workflow.as_ref() == Some(&program.definition_id) || notify.event.as_deref().is_some_and(is_trigger)
+}
+
+fn check_reminders(node: &Node, place: &Path<'_>, problems: &mut Problems) {
+    let list = constant(node, "reminders").and_then(|value| reminders::read(value).ok()).unwrap_or_default();
+    if list.is_empty() {
+        return;
+    }
+    let place = place.key("reminders");
+    if node.notify.is_none() {
+        return problems.invalid(&place, "\"reminders\" requires \"notify\", which says what they send");
+    }
+    let is_relative = |reminder: &Reminder| !matches!(reminder, Reminder::Opened(_));
+    let has_deadline =
+        input(node, "deadline").is_some_and(|input| !matches!(&input.kind, ExpressionKind::Literal(Value::Null)));
+    if list.iter().any(is_relative) && !has_deadline {
+        return problems.invalid(&place, "reminders before and after the deadline require \"deadline\"");
+    }
+    let is_after = |reminder: &Reminder| matches!(reminder, Reminder::After(_));
+    if list.iter().any(is_after) && ends_at_deadline(node) {
+        problems.invalid(&place, "no reminder can come after the deadline, because \"onDeadline\" ends the task");
+    }
+}
+
+/// Whether nothing of the activity is open after its last deadline.
+fn ends_at_deadline(node: &Node) -> bool {
+    let is_approval = input(node, "by").is_some();
+    match input(node, "onDeadline").map(|input| &input.kind) {
+        None => is_approval,
+        Some(ExpressionKind::Literal(Value::Null)) => is_approval,
+        Some(ExpressionKind::Literal(value)) => {
+            let word = value.as_str().unwrap_or_default().to_ascii_lowercase();
+            let ends: &[&str] = if is_approval { &["expire", "approve", "reject", "escalate"] } else { &["expire"] };
+            ends.contains(&word.as_str())
+        }
+        Some(_) => false,
+    }
+}
+
+fn input<'n>(node: &'n Node, name: &str) -> Option<&'n Expression> {
+    let position = node.activity.descriptor().inputs.iter().position(|input| input.name == name)?;
+    node.inputs.get(position)?.as_ref()
+}
+
+fn constant<'n>(node: &'n Node, name: &str) -> Option<&'n Value> {
+    match &input(node, name)?.kind {
+        ExpressionKind::Literal(value) => Some(value),
+        _ => None,
+    }
+}

@@ -1,0 +1,253 @@
+//! Notices of tasks, reminders, and what happens at a deadline besides.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::{Value, json};
+use workflow_engine::definition::{ReadLimits, compile};
+use workflow_engine::instance::SubStatus;
+use workflow_engine::journal::EventKind;
+use workflow_engine::notification::DirectoryEntry;
+use workflow_engine::stimulus::{DEADLINE, REMINDER};
+
+use crate::support::{World, line};
+
+fn with(mut activity: Value, more: Value) -> Value {
+    activity.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+    activity
+}
+
+fn task(more: Value) -> Value {
+    with(json!({"id": "ask", "type": "RunTask", "taskName": "Ask", "candidates": ["ada", "ben"]}), more)
+}
+
+fn approve(more: Value) -> Value {
+    with(json!({"id": "ask", "type": "Approve", "by": ["ada", "ben"], "subject": "Leave"}), more)
+}
+
+/// A world that has not begun, whose directory knows Ada and her manager.
+fn world(definition: Value) -> World {
+    let mut world = World::new(definition);
+    let mail = |name: &str| Some(format!("{name}@example.com"));
+    let ada = DirectoryEntry { mail: mail("ada"), manager: Some("cleo".to_owned()), ..DirectoryEntry::default() };
+    world.host.directory.insert("ada".to_owned(), ada);
+    world.host.directory.insert("cleo".to_owned(), DirectoryEntry { mail: mail("cleo"), ..DirectoryEntry::default() });
+    world
+}
+
+fn started(definition: Value) -> World {
+    let mut world = world(definition);
+    world.start();
+    world
+}
+
+fn pass(world: &mut World, name: &str) {
+    let at = world.bookmarks.iter().position(|made| made.name == name).expect("a timer");
+    world.resume_at(at, None);
+}
+
+/// Reason and people of each event of the last burst.
+fn told(world: &World) -> Vec<(String, Vec<String>)> {
+    let text = |value: &Value| value.as_str().expect("a text").to_owned();
+    let of = |input: &Value| {
+        let people = input["people"].as_array().expect("a list");
+        (text(&input["reason"]), people.iter().map(|person| text(&person["person"])).collect())
+    };
+    world.last.stimuli.iter().map(|sent| of(sent.input.as_ref().expect("a payload"))).collect()
+}
+
+fn once(reason: &str, people: &[&str]) -> Vec<(String, Vec<String>)> {
+    vec![(reason.to_owned(), people.iter().map(|name| (*name).to_owned()).collect())]
+}
+
+fn now() -> DateTime<Utc> {
+    DateTime::from_timestamp(1_800_000_000, 0).expect("the instant of the world")
+}
+
+#[test]
+fn an_event_and_a_workflow_are_told_of_a_task() {
+    let notify = json!({"notify": {"event": "Task", "workflow": "mail"}, "payload": {"subject": "a raise"}, "deadline": "1 day"});
+    let mut world = world(task(notify));
+    world.host.answerer = Some("dan".to_owned());
+    world.start();
+    let sent = &world.last.stimuli[0];
+    assert_eq!((sent.name.as_str(), sent.payload.as_ref()), ("Elsa.Event", Some(&json!({"EventName": "Task"}))));
+    let unknown = json!({"person": "ben", "name": null, "mail": null, "zone": null, "language": null, "manager": null, "inPlaceOf": null});
+    let known = with(unknown.clone(), json!({"person": "ada", "mail": "ada@example.com", "manager": "cleo"}));
+    let id = world.bookmarks[0].id.to_string();
+    let expected = json!({"reason": "opened", "task": id, "name": "Ask", "subject": "a raise", "definition": "test",
+        "instance": world.instance.id.to_string(), "correlationId": null, "by": "dan", "due": "2027-01-16T08:00:00Z",
+        "people": [known, unknown], "notTold": ["ben"]});
+    assert_eq!(sent.input.as_ref(), Some(&expected));
+    let child = &world.children[0];
+    let input = with(expected, json!({"ParentInstanceId": world.instance.id.to_string()}));
+    assert_eq!((Value::Object(child.input.clone()), child.bookmark_id), (input, None));
+    let notes: Vec<_> = world.trail.iter().filter(|event| event.kind == EventKind::Note).collect();
+    assert_eq!(notes[0].data.as_ref().map(|data| &data.0["notTold"]), Some(&json!(["ben"])));
+}
+
+#[test]
+fn nobody_is_told_of_a_task_that_did_not_last() {
+    let race = json!({"type": "Fork", "joinMode": "WaitAny", "branches": [task(json!({"notify": {"event": "Task"}})), line("done")]});
+    let world = started(race);
+    assert_eq!((world.status(), world.last.stimuli.len()), (SubStatus::Finished, 0));
+    // The whole step is undone.
+    let wrong =
+        json!({"notify": {"event": "Task"}, "deadline": "1 day", "onDeadline": "raise", "raiseTo": {"js": "null"}});
+    let world = started(task(wrong));
+    assert_eq!((world.last.incidents.len(), world.last.stimuli.len()), (1, 0));
+}
+
+#[test]
+fn what_cannot_be_sent_is_on_record_and_faults_nothing() {
+    let world = started(task(json!({"notify": {"event": "Task", "workflow": "missing"}})));
+    assert_eq!((world.status(), world.children.len(), world.last.stimuli.len()), (SubStatus::Suspended, 0, 1));
+    let is_sent = |event: &&workflow_engine::journal::Event| {
+        event.data.as_ref().is_some_and(|data| data.0.get("notSent").is_some())
+    };
+    assert_eq!(world.trail.iter().filter(is_sent).count(), 1);
+    let mut world = self::world(task(json!({"notify": {"event": "Task"}})));
+    world.host.directory_failure = Some("it is gone".to_owned());
+    world.start();
+    assert_eq!(world.status(), SubStatus::Suspended);
+    let why = world.trail.iter().find_map(|event| Some(event.data.as_ref()?.0.get("why")?.clone()));
+    assert_eq!(why, Some(json!("it is gone")));
+}
+
+#[test]
+fn the_options_say_what_tasks_tell_unless_an_activity_does() {
+    let definition = |own: Value| json!({"options": {"notify": {"event": "All"}}, "root": task(own)});
+    let event = |own: Value| started(definition(own)).last.stimuli[0].payload.clone();
+    assert_eq!(event(json!({})), Some(json!({"EventName": "All"})));
+    assert_eq!(event(json!({"notify": {"event": "Own"}})), Some(json!({"EventName": "Own"})));
+    let mail = json!({"id": "mail", "type": "SendEmail", "to": ["ada@example.com"], "subject": "s"});
+    let world = started(json!({"options": {"notify": {"event": "All"}}, "root": mail}));
+    assert_eq!((world.last.tasks.len(), world.last.stimuli.len()), (1, 0), "nobody is asked by it");
+    let world = started(definition(json!({"candidates": null})));
+    assert_eq!((world.last.tasks.len(), world.last.stimuli.len()), (1, 0), "task workers claim it");
+}
+
+#[test]
+fn reminders_come_once_at_their_times() {
+    let reminders = json!(["1 hour", {"before": "2 hours"}, {"before": "2 days"}, {"after": "3 hours"}]);
+    let mut world = started(task(json!({"notify": {"event": "Task"}, "deadline": "1 day", "reminders": reminders})));
+    let due: Vec<_> = world.bookmarks.iter().filter(|made| made.name == REMINDER).map(|made| made.due_at).collect();
+    let hours = |hours: i64| Some(now() + TimeDelta::hours(hours));
+    assert_eq!(due, [hours(1), hours(22), hours(27)], "one that would be before the opening is left out");
+    pass(&mut world, REMINDER);
+    assert_eq!(told(&world), once("reminded", &["ada", "ben"]));
+    assert_eq!(world.bookmarks.iter().filter(|made| made.name == REMINDER).count(), 2);
+    world.resume("ask", json!("yes"));
+    assert_eq!((world.status(), world.bookmarks.len()), (SubStatus::Finished, 0));
+}
+
+#[test]
+fn a_reminder_of_an_approval_is_for_those_who_have_not_voted() {
+    let mut world = started(approve(json!({"notify": {"event": "Task"}, "reminders": "1 hour", "changeable": true})));
+    assert_eq!(told(&world).len(), 2);
+    world.host.answerer = Some("ada".to_owned());
+    world.resume("ask", json!(true));
+    assert_eq!(told(&world), [], "a task to change a vote is no news");
+    assert_eq!(world.host.asked_with_votes, 0);
+    pass(&mut world, REMINDER);
+    assert_eq!(told(&world), once("reminded", &["ben"]));
+    assert_eq!(world.host.asked_with_votes, 1, "who has voted gets no second vote");
+}
+
+#[test]
+fn a_deadline_asks_the_managers() {
+    let escalate =
+        json!({"notify": {"event": "Task"}, "deadline": "1 day", "onDeadline": "escalate", "escalateTo": "manager"});
+    let mut world = started(task(escalate.clone()));
+    pass(&mut world, DEADLINE);
+    // Ben has no manager, so he is asked again.
+    assert_eq!(told(&world), once("escalated", &["cleo", "ben"]));
+    let mut world = started(task(with(escalate.clone(), json!({"candidates": ["ben"]}))));
+    let before = world.bookmarks[0].id;
+    pass(&mut world, DEADLINE);
+    assert_eq!((world.bookmarks[0].id, told(&world)), (before, vec![]), "nobody else could be asked");
+    assert_eq!(world.status(), SubStatus::Suspended);
+    let is_noted = |event: &&workflow_engine::journal::Event| {
+        event.data.as_ref().is_some_and(|data| data.0.get("noManager").is_some())
+    };
+    assert_eq!(world.trail.iter().filter(is_noted).count(), 1);
+
+    let mut world = started(approve(escalate.clone()));
+    pass(&mut world, DEADLINE);
+    let asked: Vec<_> = told(&world).into_iter().flat_map(|(_, people)| people).collect();
+    assert_eq!(asked, ["cleo", "ben"]);
+    // Two voters with the same manager are too few for two votes, and one whom nobody can act for decides nothing: the
+    // voters are asked again.
+    let mut world = self::world(approve(escalate.clone()));
+    world.host.unreachable.insert("cleo".to_owned());
+    world.start();
+    pass(&mut world, DEADLINE);
+    let asked: Vec<_> = told(&world).into_iter().flat_map(|(_, people)| people).collect();
+    assert_eq!((asked, world.last.incidents.len()), (vec!["ada".to_owned(), "ben".to_owned()], 0));
+    let mut world = self::world(approve(with(escalate, json!({"by": ["ada", "eva"], "rule": 2}))));
+    let manager = Some("cleo".to_owned());
+    world.host.directory.insert("eva".to_owned(), DirectoryEntry { manager, ..DirectoryEntry::default() });
+    world.start();
+    pass(&mut world, DEADLINE);
+    let asked: Vec<_> = told(&world).into_iter().flat_map(|(_, people)| people).collect();
+    assert_eq!(asked, ["ada", "eva"]);
+    pass(&mut world, DEADLINE);
+    assert_eq!(world.status(), SubStatus::Finished);
+}
+
+#[test]
+fn a_deadline_raises_the_priority_or_publishes_an_event() {
+    let mut world = started(task(json!({"deadline": "1 day", "onDeadline": "raise", "raiseTo": 5})));
+    let id = world.bookmarks[0].id;
+    pass(&mut world, DEADLINE);
+    let raised: Vec<_> = world.last.raised_tasks.iter().map(|raised| (&raised.tasks[..], raised.priority)).collect();
+    assert_eq!(raised, [(&[id][..], 5)]);
+    world.resume("ask", json!("yes"));
+    assert_eq!(world.status(), SubStatus::Finished);
+
+    let event = json!({"deadline": "1 day", "onDeadline": "event", "deadlineEvent": "Late"});
+    let mut world = started(task(event.clone()));
+    pass(&mut world, DEADLINE);
+    assert_eq!(told(&world), once("due", &["ada", "ben"]));
+    assert_eq!(world.last.stimuli[0].payload, Some(json!({"EventName": "Late"})));
+    let mut world = started(approve(event));
+    world.host.answerer = Some("ada".to_owned());
+    world.resume("ask", json!(true));
+    pass(&mut world, DEADLINE);
+    assert_eq!(told(&world), once("due", &["ben"]));
+
+    let serial =
+        json!({"order": "serial", "deadline": "2020-01-01", "onDeadline": "raise", "raiseTo": 5, "priority": 1});
+    assert_eq!(started(approve(serial)).last.tasks[0].priority, 5, "the deadline has passed before");
+    for (word, input) in [("raise", "raiseTo"), ("event", "deadlineEvent")] {
+        for definition in [task(json!({"deadline": "1 day"})), approve(json!({"deadline": "1 day"}))] {
+            let world = started(with(definition, json!({"onDeadline": {"js": format!("'{word}'")}})));
+            let message = format!("\"onDeadline\": \"{word}\" requires \"{input}\"");
+            assert_eq!(world.last.incidents[0].fault.message, message);
+        }
+    }
+}
+
+#[test]
+fn what_would_tell_nobody_is_refused() {
+    let problem = |root: Value| {
+        let document = json!({"definitionId": "d", "root": root});
+        let limits = ReadLimits { is_new: true, ..ReadLimits::default() };
+        compile(&document, &(), &limits, false)
+            .err()
+            .map(|problems| (problems[0].path.clone(), problems[0].message.clone()))
+    };
+    let place = |root: Value| problem(root).expect("refused").0;
+    assert_eq!(place(task(json!({"reminders": "1 day"}))), "/root/reminders");
+    let told = |more: Value| task(with(json!({"notify": {"event": "E"}, "deadline": "1 day"}), more));
+    assert_eq!(problem(told(json!({"reminders": [{"before": "1 hour"}, {"after": "1 hour"}]}))), None);
+    assert_eq!(place(told(json!({"deadline": null, "reminders": {"before": "1 day"}}))), "/root/reminders");
+    assert_eq!(place(told(json!({"reminders": {"after": "1 day"}, "onDeadline": "expire"}))), "/root/reminders");
+    let votes = approve(json!({"notify": {"event": "E"}, "deadline": "1 day", "reminders": {"after": "1 day"}}));
+    assert_eq!(place(votes.clone()), "/root/reminders");
+    assert_eq!(problem(with(votes, json!({"onDeadline": "raise", "raiseTo": 1}))), None);
+    assert_eq!(place(told(json!({"onDeadline": "raise"}))), "/root/onDeadline");
+    assert_eq!(place(told(json!({"notify": {"workflow": "d"}}))), "/root/notify");
+    assert_eq!(place(told(json!({"notify": {"js": "null"}}))), "/root/notify");
+    let trigger = |event: &str| json!({"id": "heard", "type": "Event", "eventName": event, "canStartWorkflow": true});
+    assert_eq!(place(json!([trigger("E"), told(json!({}))])), "/root/1/notify");
+    assert_eq!(problem(json!([trigger("Other"), told(json!({}))])), None);
+}

@@ -113,13 +113,15 @@ pub fn not_owner(definition_id: &str) -> PgError {
     PgError::new("42501", format!("must be owner of workflow definition \"{definition_id}\""))
 }
 
-/// The relation of an instance to the one that starts it. Both have the same owner.
+/// The relation of an instance to the one that starts it. Both have the same owner, except for a notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StartedAs {
     /// A child workflow.
     Child,
     /// The instance that `ContinueAs` starts once this one has ended.
     Successor,
+    /// A workflow that notifies people of a task. It belongs to the owner of the definition that names it.
+    Notice,
 }
 
 impl StartedAs {
@@ -128,6 +130,7 @@ impl StartedAs {
         match self {
             Self::Child => "A child belongs to its parent's owner.",
             Self::Successor => "What goes on in place of an instance belongs to the same owner.",
+            Self::Notice => "What notifies people of a task belongs to the owner of the definition that names it.",
         }
     }
 
@@ -136,6 +139,7 @@ impl StartedAs {
         match self {
             Self::Child => ("as a child of", "parent's", "child"),
             Self::Successor => ("in place of an instance of", "instance's", "workflow"),
+            Self::Notice => ("as a notice of", "notifying definition's", "workflow"),
         }
     }
 }

@@ -27,7 +27,7 @@ pub fn require_named(parent: &DefinitionRow, child: &DefinitionRow, how: Started
     }
     let (id, parent_id) = (&child.definition_id, &parent.definition_id);
     let what = match how {
-        StartedAs::Child => "start",
+        StartedAs::Child | StartedAs::Notice => "start",
         StartedAs::Successor => "continue as",
     };
     Err(PgError::new("42501", format!("workflow definition \"{parent_id}\" may not {what} workflow definition \"{id}\""))

@@ -69,6 +69,12 @@ impl Starter {
         let role = i32::try_from(who.role).ok().filter(|role| *role != owner.id);
         Self { role, actor: who.actor.clone() }
     }
+
+    /// The same person for an instance of owner `to`, where this one is of an instance of owner `from`.
+    pub fn under(&self, from: &Owner, to: &Owner) -> Self {
+        let role = Some(self.role.unwrap_or(from.id)).filter(|role| *role != to.id);
+        Self { role, actor: self.actor.clone() }
+    }
 }
 
 /// The instance that started another one.

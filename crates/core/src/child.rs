@@ -25,6 +25,9 @@ pub struct NewChild {
     pub bookmark_id: Option<Uuid>,
     /// When the child runs, and when it reports.
     pub begin: Begin,
+    /// Whether it notifies people of a task. It belongs to the owner of the definition that names it in `notify`; any
+    /// other child belongs to the owner of its parent.
+    pub is_notice: bool,
 }
 
 impl NewChild {

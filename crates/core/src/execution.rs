@@ -183,6 +183,9 @@ pub struct Published {
     pub correlation_id: Option<String>,
     /// Only the publishing instance receives the stimulus.
     pub local: bool,
+    /// It is sent with the rights of the definition's owner, who has named it: a notice of a task. Any other stimulus is
+    /// sent with the rights of the instance's owner.
+    pub by_author: bool,
 }
 
 /// Which columns of the instance a burst changed.

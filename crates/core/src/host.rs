@@ -11,7 +11,7 @@ use crate::activity::Excluded;
 use crate::approval::Approval;
 use crate::instance::compensation::{Record, RecordFilter};
 use crate::node_ix::NodeIx;
-use crate::notification::{Addressee, Addressees, OpenTask};
+use crate::notification::{Addressees, OpenTask};
 use workflow_expression::{Rows, Scope, Take};
 use workflow_http::http::Request;
 use workflow_value::calendar::Zone;
@@ -93,8 +93,7 @@ pub trait Host {
     /// task would refuse: by these exclusions, or because they gave one of these other votes of its approval. The
     /// default knows nobody.
     fn addressees(&mut self, asked: &[String], _excluded: &[Excluded], _voted: &[Uuid]) -> Addressees {
-        let unknown = |name: &String| Addressee { person: name.clone(), ..Addressee::default() };
-        Addressees { people: asked.iter().map(unknown).collect(), failure: None }
+        Addressees::unknown(asked)
     }
 
     /// The manager of a person or group by the directory, in the form of an assignee whom a task can have.
@@ -176,6 +175,15 @@ pub trait Host {
     /// 42704 if there is no such definition, 55000 if it is not published, 42501 without the right to start it, and the
     /// fault of a start if the input is invalid.
     fn child_version(&mut self, definition_id: &str, input: &Map<String, Value>) -> Result<Uuid, Fault>;
+
+    /// The same for a workflow that notifies people of a task. It belongs to the owner of this definition, who has named
+    /// it, and who must have the right to start it.
+    ///
+    /// # Errors
+    /// As [`child_version`](Host::child_version).
+    fn notice_version(&mut self, definition_id: &str, input: &Map<String, Value>) -> Result<Uuid, Fault> {
+        self.child_version(definition_id, input)
+    }
 
     /// The same for an instance that replaces this one. It is no child, but has the same owner.
     ///

@@ -3,6 +3,11 @@
 //! `notify` of an activity, or of the options of a definition, names an event, a workflow, or both. Each gets the same
 //! payload, which names the people with what the host's directory knows of them. What cannot be sent goes on record,
 //! and never faults an activity: a task must not depend on who can be notified of it.
+//!
+//! Notices are sent with the rights of the definition's owner, who has named the event and the workflow as constants.
+//! Otherwise a role that may start a definition would receive what the directory returns to the definition's owner. An
+//! event whose name is computed could be named by that role: it is sent with the rights of the instance's owner, and
+//! contains nothing of the directory.
 
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
@@ -197,6 +202,14 @@ pub struct Addressees {
     pub failure: Option<String>,
 }
 
+impl Addressees {
+    /// These people, of whom nothing is known.
+    pub fn unknown(people: &[String]) -> Self {
+        let unknown = |name: &String| Addressee { person: name.clone(), ..Addressee::default() };
+        Self { people: people.iter().map(unknown).collect(), ..Self::default() }
+    }
+}
+
 /// What follows from a notice.
 #[derive(Debug, Default)]
 pub struct Sent {
@@ -210,6 +223,13 @@ pub struct Sent {
     pub warnings: Vec<String>,
 }
 
+/// Whether the event that an activity publishes at a deadline is the result of an expression, and not a constant.
+pub fn computes_event(node: &Node) -> bool {
+    let position = node.activity.descriptor().inputs.iter().position(|input| input.name == "deadlineEvent");
+    let input = position.and_then(|position| node.inputs.get(position)?.as_ref());
+    input.is_some_and(|input| !matches!(&input.kind, ExpressionKind::Literal(_)))
+}
+
 /// Sends a notice of a task that an activity has opened.
 pub fn send(
     program: &Program,
@@ -220,14 +240,15 @@ pub fn send(
     host: &mut dyn Host,
 ) -> Sent {
     let mut sent = Sent::default();
-    let excluded = node.activity.excluded(&node.inputs).unwrap_or_default();
-    let approval = Approval::of_task(program, instance, notice.task);
-    let voted = approval.map(|approval| approval.votes_of_others(notice.task)).unwrap_or_default();
-    let addressees = host.addressees(&task.asked(), &excluded, &voted);
+    let by_author = notice.event.is_none() || !computes_event(node);
+    let addressees = match by_author {
+        true => addressees(program, instance, node, notice, task, host),
+        false => Addressees::unknown(&task.asked()),
+    };
     let by = host.answerer();
     let payload = payload(program, instance, notice, task, &addressees, by);
     let not_told = &payload["notTold"];
-    if not_told.as_array().is_some_and(|list| !list.is_empty()) || addressees.failure.is_some() {
+    if by_author && not_told.as_array().is_some_and(|list| !list.is_empty()) || addressees.failure.is_some() {
         let mut data = json!({"reason": notice.reason.name(), "task": notice.task.to_string(), "notTold": not_told});
         if let Some(why) = &addressees.failure {
             data["why"] = Value::from(why.as_str());
@@ -255,23 +276,46 @@ pub fn send(
             input: Some(payload),
             correlation_id: None,
             local: false,
+            by_author,
         });
     }
     sent
+}
+
+/// Those who are asked by a task, except those who have given another vote of the same approval.
+fn addressees(
+    program: &Program,
+    instance: &Instance,
+    node: &Node,
+    notice: &Notice,
+    task: &OpenTask,
+    host: &mut dyn Host,
+) -> Addressees {
+    let excluded = node.activity.excluded(&node.inputs).unwrap_or_default();
+    let approval = Approval::of_task(program, instance, notice.task);
+    let voted = approval.map(|approval| approval.votes_of_others(notice.task)).unwrap_or_default();
+    host.addressees(&task.asked(), &excluded, &voted)
 }
 
 impl Sent {
     /// Starts an instance in a transaction of its own, so that nothing it does can fail the burst.
     fn start(&mut self, instance: &Instance, notice: &Notice, definition: &str, payload: &Value, host: &mut dyn Host) {
         let mut input: Map<String, Value> = payload.as_object().cloned().unwrap_or_default();
-        match host.child_version(definition, &input) {
+        match host.notice_version(definition, &input) {
             Ok(version_id) => {
                 let id = host.new_id();
                 let data = json!({"instance_id": id.to_string(), "definition_id": definition});
                 self.events.push((EventKind::ChildStarted, data));
                 input.insert("ParentInstanceId".to_owned(), instance.id.to_string().into());
-                let begin = Begin::Later;
-                self.child = Some(NewChild { id, version_id, input, correlation_id: None, bookmark_id: None, begin });
+                self.child = Some(NewChild {
+                    id,
+                    version_id,
+                    input,
+                    correlation_id: None,
+                    bookmark_id: None,
+                    begin: Begin::Later,
+                    is_notice: true,
+                });
             }
             Err(fault) => self.fail(notice, &fault),
         }

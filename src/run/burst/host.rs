@@ -66,8 +66,9 @@ pub struct SpiHost<'a> {
     step: Option<Subtransaction>,
     /// Owner of the instance.
     owner: Owner,
-    /// The definition that the burst last asked to start a child of, and its version.
-    child: Option<(String, Uuid)>,
+    /// The definition of which the burst last wanted to start an instance, as what, and its version. A role that may
+    /// start it as the one need not have the right to start it as the other.
+    child: Option<(String, StartedAs, Uuid)>,
     /// The owner whose rights user SQL has, if not the caller's.
     rights: Option<Owner>,
     /// Whether a session asked for this burst, so that its search path can apply.
@@ -192,19 +193,22 @@ impl<'a> SpiHost<'a> {
 
     /// The version of a definition that an instance runs which this one starts.
     fn startable(&mut self, definition_id: &str, input: &Map<String, Value>, how: StartedAs) -> Result<Uuid, Fault> {
+        let owner = match how {
+            StartedAs::Child | StartedAs::Successor => self.owner.clone(),
+            StartedAs::Notice => self.compiled.row.owner.clone(),
+        };
         let version = match &self.child {
-            Some((id, version)) if id == definition_id => *version,
+            Some((id, known, version)) if id == definition_id && *known == how => *version,
             _ => {
-                let version =
-                    version::for_started(definition_id, &self.owner, how).map_err(|error| self.fault(error))?;
-                self.child = Some((definition_id.to_owned(), version));
+                let version = version::for_started(definition_id, &owner, how).map_err(|error| self.fault(error))?;
+                self.child = Some((definition_id.to_owned(), how, version));
                 version
             }
         };
         let compiled = compiled::of_version(version).map_err(|error| self.fault(error))?;
         let parent = &self.compiled.row;
         access::child::require_named(parent, &compiled.row, how)
-            .and_then(|()| access::require_trusted(&self.owner, parent, &compiled, how))
+            .and_then(|()| access::require_trusted(&owner, parent, &compiled, how))
             .map_err(|error| self.fault(error))?;
         Instance::new(Uuid::nil(), &compiled.program, compiled.row.version, None, None, json::copy_members(input))?;
         Ok(version)
@@ -378,6 +382,10 @@ impl Host for SpiHost<'_> {
 
     fn child_version(&mut self, definition_id: &str, input: &Map<String, Value>) -> Result<Uuid, Fault> {
         self.startable(definition_id, input, StartedAs::Child)
+    }
+
+    fn notice_version(&mut self, definition_id: &str, input: &Map<String, Value>) -> Result<Uuid, Fault> {
+        self.startable(definition_id, input, StartedAs::Notice)
     }
 
     fn continuation_version(&mut self, definition_id: &str, input: &Map<String, Value>) -> Result<Uuid, Fault> {

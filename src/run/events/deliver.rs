@@ -463,18 +463,25 @@ pub fn collect_published(
     stimuli: Vec<Published>,
 ) {
     let publisher = Publisher { instance: row.instance.id, owner: row.owner.clone(), starter: row.starter.clone() };
-    let new = children.into_iter();
-    context.follow_ups.extend(new.map(|child| FollowUp::Child(Box::new(child), publisher.clone())));
+    // A notice is sent by the definition, whose owner has named the event or the workflow: the starter must not receive
+    // what the directory returns to that owner, and needs no right to start what notifies people.
+    let author = &compiled.row.owner;
+    let starter = row.starter.under(&row.owner, author);
+    let of_author = Publisher { instance: row.instance.id, owner: author.clone(), starter };
+    let new = children.into_iter().map(|child| {
+        let parent = if child.is_notice { &of_author } else { &publisher };
+        FollowUp::Child(Box::new(child), parent.clone())
+    });
+    context.follow_ups.extend(new);
     // A `definer` publishes with the rights of the owner of the definition, as if its SQL had called wf_publish_event:
     // a role that starts it lends it no rights. What the event starts has the starter of this instance all the same.
     let publisher = match compiled.row.definer {
         true => Publisher { owner: compiled.row.owner.clone(), ..publisher },
         false => publisher,
     };
-    // An event that an instance sends to itself comes from its definition: the starter needs no right to resume it.
-    let to_itself = Publisher { owner: compiled.row.owner.clone(), ..publisher.clone() };
+    // An event that an instance sends to itself comes from its definition, too: the starter needs no right to resume it.
     let stimuli = stimuli.into_iter().map(|stimulus| {
-        let publisher = if stimulus.local { &to_itself } else { &publisher };
+        let publisher = if stimulus.local || stimulus.by_author { &of_author } else { &publisher };
         FollowUp::Published(Box::new(stimulus), publisher.clone())
     });
     context.follow_ups.extend(stimuli);

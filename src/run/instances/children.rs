@@ -1,6 +1,7 @@
 //! Child workflows: starting those that a burst asked for, and reporting to the parent how they stand.
 //!
-//! A child belongs to its parent's owner. A session that ends a child holds the child's lock, and takes the parent's
+//! A child belongs to its parent's owner, or, if it notifies people of a task, to the owner of the parent's definition.
+//! A session that ends a child holds the child's lock, and takes the parent's
 //! lock only if that is free; otherwise the report waits in the queue for the parent's bookmark. A cancel waits for
 //! locks in the other direction, from parent to child, so the two cannot deadlock. In a pass, where many children of
 //! one parent may end, their reports go to the queue, and the delivery of one takes all reports for the same bookmark

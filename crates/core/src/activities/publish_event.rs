@@ -51,6 +51,7 @@ impl Activity for PublishEvent {
             input,
             correlation_id,
             local,
+            by_author: false,
         })?;
         cx.complete()
     }

@@ -46,7 +46,9 @@ impl Execution<'_> {
             EventKind::ChildStarted,
             Some(json!({ "instance_id": id.to_string(), "definition_id": definition_id })),
         );
-        self.burst.scratch.delta.children.push(NewChild { id, version_id, input, correlation_id, bookmark_id, begin });
+        let is_notice = false;
+        let child = NewChild { id, version_id, input, correlation_id, bookmark_id, begin, is_notice };
+        self.burst.scratch.delta.children.push(child);
         Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! Properties of a program that follow from its activity types.
 
+use crate::notification::computes_event;
 use crate::program::Program;
 
 impl Program {
@@ -9,8 +10,9 @@ impl Program {
     }
 
     /// Whether an activity acts outside the instance on its owner's behalf: it starts a child or publishes an event.
+    /// Notices have the rights of the definition's owner, except for the event of a deadline that is computed.
     pub fn acts_for_owner(&self) -> bool {
-        self.notifies || self.nodes.iter().any(|node| node.activity.descriptor().acts_for_owner)
+        self.nodes.iter().any(|node| node.activity.descriptor().acts_for_owner || computes_event(node))
     }
 
     /// Names of the activity types that were unknown when the program was compiled, without duplicates and without

@@ -80,6 +80,7 @@ fn an_event_and_a_workflow_are_told_of_a_task() {
     let child = &world.children[0];
     let input = with(expected, json!({"ParentInstanceId": world.instance.id.to_string()}));
     assert_eq!((Value::Object(child.input.clone()), child.bookmark_id), (input, None));
+    assert!(sent.by_author && child.is_notice, "they have the rights of the definition's owner");
     let notes: Vec<_> = world.trail.iter().filter(|event| event.kind == EventKind::Note).collect();
     assert_eq!(notes[0].data.as_ref().map(|data| &data.0["notTold"]), Some(&json!(["ben"])));
 }
@@ -208,6 +209,15 @@ fn a_deadline_raises_the_priority_or_publishes_an_event() {
     pass(&mut world, DEADLINE);
     assert_eq!(told(&world), once("due", &["ada", "ben"]));
     assert_eq!(world.last.stimuli[0].payload, Some(json!({"EventName": "Late"})));
+    assert!(world.last.stimuli[0].by_author && !world.program.acts_for_owner());
+    // The starter may have chosen the name.
+    let computed = json!({"deadline": "1 day", "onDeadline": "event", "deadlineEvent": {"js": "'Late'"}});
+    let mut world = started(task(computed));
+    pass(&mut world, DEADLINE);
+    assert_eq!(told(&world), once("due", &["ada", "ben"]));
+    let sent = &world.last.stimuli[0];
+    let mail = &sent.input.as_ref().expect("a payload")["people"][0]["mail"];
+    assert_eq!((sent.by_author, mail, world.program.acts_for_owner()), (false, &Value::Null, true));
     let mut world = started(approve(event));
     world.host.answerer = Some("ada".to_owned());
     world.resume("ask", json!(true));

@@ -242,3 +242,55 @@ SELECT wf_start('one') \g /dev/null
 RESET ROLE;
 SELECT it #> '{people,0}' AS it FROM last_told;
 SELECT wf_set_directory(NULL);
+
+-- security.md#notices: they have the rights of the definition's owner, not those of the role that starts it.
+CREATE FUNCTION hr.small(person text) RETURNS TABLE (name text, mail text, zone text, language text, manager text) STABLE LANGUAGE sql AS $$
+    SELECT 'N', person || '@example.com', NULL, NULL, NULL
+$$;
+SELECT wf_set_directory('hr.small(text)');
+CREATE ROLE regress_notify_eve;
+SELECT wf_grant_usage('regress_notify_eve') \g /dev/null
+SET ROLE regress_notify_author;
+SELECT wf_define('{"definitionId": "open", "variables": {"x": 0}, "root": {"id": "ask", "type": "RunTask", "taskName": "Ask", "candidates": ["cleo"],
+    "notify": {"event": "Task", "workflow": "tell"}}}') \g /dev/null
+SELECT wf_define('{"definitionId": "computed", "variables": {"x": 0}, "root": {"id": "ask", "type": "RunTask", "taskName": "Ask", "candidates": ["cleo"],
+    "deadline": "1 day", "onDeadline": "event", "deadlineEvent": {"input": "event"}}}') \g /dev/null
+SELECT wf_grant(d, 'regress_notify_eve', '{start}'), wf_grant(d, 'regress_notify_ben', '{alter}') FROM unnest('{open,computed}'::text[]) AS d \g /dev/null
+RESET ROLE;
+SET workflow.now = '2030-02-04 09:00+00';
+SET ROLE regress_notify_eve;
+SELECT wf_define(format('{"definitionId": "%s", "outputs": [{"name": "It"}], "root":
+    {"type": "Event", "eventName": "%s", "canStartWorkflow": true, "result": {"output": "It"}}}', d, e)::jsonb) FROM (VALUES ('spy', 'Task'), ('mine', 'Mine')) AS t (d, e) \g /dev/null
+SELECT wf_start('open') AS instance \gset
+SELECT count(*) FROM workflow.instance_list WHERE definition_id = 'tell';
+RESET ROLE;
+CREATE VIEW notices AS
+    SELECT i.definition_id, o.name AS owner, s.name AS starter, i.sub_status, i.input #>> '{people,0,mail}' AS mail
+    FROM workflow.instances AS i JOIN workflow.owners AS o ON o.id = i.owner LEFT JOIN workflow.owners AS s ON s.id = i.started_by
+    WHERE i.created_at = current_setting('workflow.now')::timestamptz AND i.definition_id <> 'open' ORDER BY i.definition_id;
+SELECT * FROM notices;
+-- The engine passes a cancel on to a notice that has not begun.
+SET ROLE regress_notify_eve;
+SELECT wf_cancel(:'instance');
+RESET ROLE;
+SELECT definition_id, sub_status FROM notices;
+-- The author names an event by a constant. One that is computed may be the starter's choice: it contains nothing of the directory.
+SET ROLE regress_notify_eve;
+SELECT wf_start('computed', '{"event": "Mine"}') AS computed, wf_start('open') AS open \gset
+SET ROLE regress_notify_ben;
+SELECT 'wf_set_variable' = ANY (workflow.instance_calls(:'computed')) AS computed, 'wf_set_variable' = ANY (workflow.instance_calls(:'open')) AS open;
+RESET ROLE;
+SET workflow.now = '2030-02-06 09:00+00';
+SELECT wf_run_due() > 0 AS fired;
+SELECT definition_id, output #> '{It,people}' AS people FROM workflow.instances WHERE definition_id IN ('spy', 'mine');
+-- The author's right to start the workflow counts, not the starter's.
+SET ROLE regress_notify_spy;
+SELECT wf_define('{"definitionId": "far", "root": []}') \g /dev/null
+SELECT wf_grant('far', 'regress_notify_eve', '{start}') \g /dev/null
+SET ROLE regress_notify_author;
+SELECT wf_define('{"definitionId": "open", "root": {"id": "ask", "type": "RunTask", "taskName": "Ask", "candidates": ["cleo"], "notify": {"workflow": "far"}}}') \g /dev/null
+SET ROLE regress_notify_eve;
+SELECT wf_start('open', correlation_id => 'far') \g /dev/null
+RESET ROLE;
+SELECT j.data ->> 'notSent' AS not_sent FROM workflow.journal AS j JOIN workflow.instances AS i ON i.id = j.instance_id WHERE i.correlation_id = 'far' AND j.event = 'Note';
+SELECT wf_set_directory(NULL);

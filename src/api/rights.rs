@@ -4,6 +4,7 @@ use pgrx::pg_sys::Oid;
 use serde_json::{Value, json};
 
 use crate::api::object;
+use crate::pg::error::warning;
 use crate::pg::{Call, PgError, Returned, boundary, catalog, role, session};
 use crate::run::CallContext;
 use crate::run::history::acts;
@@ -54,7 +55,20 @@ fn set_directory(call: &Call) -> Result<Returned, PgError> {
     owners::add_missing(&[found.owner]);
     directory::set(Some((&found.name, owners::id_of(found.owner))));
     acts::record("set directory", None, &json!({ "function": found.name }))?;
+    if found.is_open {
+        warn_open(&found.name);
+    }
     Ok(Returned::Null)
+}
+
+/// Warns of a directory that PUBLIC may execute, as it may every new function.
+fn warn_open(name: &str) {
+    let message = format!("PUBLIC may execute the directory {name}(text)");
+    warning(PgError::new("01000", message).detail("Every role that defines workflows can look up people in it.").hint(
+        format!(
+            "Run REVOKE EXECUTE ON FUNCTION {name}(text) FROM PUBLIC, and grant it to the owners of the definitions."
+        ),
+    ));
 }
 
 /// Rejects a function that cannot be a directory (42P13).

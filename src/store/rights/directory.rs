@@ -25,6 +25,8 @@ pub struct Candidate {
     pub owner: Oid,
     /// Names of the columns that it returns.
     pub columns: Vec<String>,
+    /// Whether every role may execute it.
+    pub is_open: bool,
 }
 
 static CANDIDATE: Statement = Statement::new(
@@ -32,7 +34,8 @@ static CANDIDATE: Statement = Statement::new(
             p.provolatile <> 'v', p.proowner, \
             COALESCE((SELECT jsonb_agg(u.name) FROM unnest(p.proargnames, p.proargmodes) AS u (name, mode) WHERE u.mode IN ('o', 'b', 't')), \
                      (SELECT jsonb_agg(a.attname) FROM pg_type t JOIN pg_attribute a ON a.attrelid = t.typrelid \
-                      WHERE t.oid = p.prorettype AND a.attnum > 0 AND NOT a.attisdropped), '[]') \
+                      WHERE t.oid = p.prorettype AND a.attnum > 0 AND NOT a.attisdropped), '[]'), \
+            has_function_privilege('public', p.oid, 'EXECUTE') AND has_schema_privilege('public', n.oid, 'USAGE') \
      FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE p.oid = $1",
     &[Type::Oid],
 );
@@ -45,6 +48,7 @@ pub fn candidate(function: Oid) -> Option<Candidate> {
         is_stable: row.get(),
         owner: row.get(),
         columns: names(&row.get()),
+        is_open: row.get(),
     })
 }
 
@@ -62,12 +66,13 @@ pub struct Directory {
     pub owner: Owner,
     /// Its owner now; `None`: there is no function of this name any more.
     pub present_owner: Option<Oid>,
-    /// Whether the role that was asked about may execute it.
+    /// Whether the role that was asked about may execute it, and use its schema.
     pub may_execute: bool,
 }
 
 static FIND: Statement = Statement::new(
-    "SELECT d.function, d.owner, p.proowner, COALESCE(has_function_privilege($1, p.oid, 'EXECUTE'), false) \
+    "SELECT d.function, d.owner, p.proowner, \
+            COALESCE(has_function_privilege($1, p.oid, 'EXECUTE') AND has_schema_privilege($1, p.pronamespace, 'USAGE'), false) \
      FROM workflow.directory d LEFT JOIN pg_proc p ON p.oid = to_regprocedure(d.function || '(text)')",
     &[Type::Oid],
 );

@@ -8,6 +8,7 @@ CREATE ROLE regress_notify_ada LOGIN IN ROLE regress_notify_team;
 CREATE ROLE regress_notify_ben LOGIN IN ROLE regress_notify_team;
 SELECT wf_grant_usage(r) FROM unnest('{regress_notify_author,regress_notify_team,regress_notify_ada,regress_notify_ben}'::name[]) AS r \g /dev/null
 CREATE SCHEMA hr AUTHORIZATION regress_notify_hr;
+GRANT USAGE ON SCHEMA hr TO regress_notify_author;
 SET ROLE regress_notify_hr;
 CREATE TABLE hr.staff (person text PRIMARY KEY, name text, mail text, zone text, language text, manager text, secret text);
 INSERT INTO hr.staff VALUES ('role:regress_notify_ada', 'Ada', 'ada@example.com', 'Europe/Berlin', 'de', 'cleo', 'ahem'),
@@ -124,6 +125,10 @@ REVOKE EXECUTE ON FUNCTION hr.find FROM PUBLIC;
 CALL ask();
 SELECT not_told();
 GRANT EXECUTE ON FUNCTION hr.find TO PUBLIC;
+REVOKE USAGE ON SCHEMA hr FROM regress_notify_author;
+CALL ask();
+SELECT not_told();
+GRANT USAGE ON SCHEMA hr TO regress_notify_author;
 ALTER FUNCTION hr.find OWNER TO regress_notify_ada;
 CALL ask();
 SELECT not_told();
@@ -294,3 +299,12 @@ SELECT wf_start('open', correlation_id => 'far') \g /dev/null
 RESET ROLE;
 SELECT j.data ->> 'notSent' AS not_sent FROM workflow.journal AS j JOIN workflow.instances AS i ON i.id = j.instance_id WHERE i.correlation_id = 'far' AND j.event = 'Note';
 SELECT wf_set_directory(NULL);
+
+-- security.md#the-directory-of-people: who may execute it is reported.
+CREATE FUNCTION everyones(person text) RETURNS TABLE (name text, mail text, zone text, language text, manager text) STABLE LANGUAGE sql AS 'SELECT $1, $1, $1, $1, $1';
+SET client_min_messages = warning;
+SELECT wf_set_directory('everyones(text)');
+REVOKE EXECUTE ON FUNCTION everyones FROM PUBLIC;
+SELECT wf_set_directory('everyones(text)');
+SELECT wf_set_directory(NULL);
+SET client_min_messages = error;

@@ -96,9 +96,13 @@ pub trait Host {
         Addressees::unknown(asked)
     }
 
-    /// The manager of a person or group by the directory, in the form of an assignee whom a task can have.
-    fn manager_of(&mut self, _person: &str) -> Option<String> {
-        None
+    /// The manager of a person or group by the directory, in the form of an assignee whom a task with these exclusions
+    /// can have.
+    ///
+    /// # Errors
+    /// Why the directory cannot tell. It may be able to later.
+    fn manager_of(&mut self, _person: &str, _excluded: &[Excluded]) -> Result<Option<String>, String> {
+        Ok(None)
     }
 
     /// An open task of this instance that was opened before this burst.

@@ -198,8 +198,10 @@ pub struct Addressee {
 pub struct Addressees {
     /// Each person or group, once.
     pub people: Vec<Addressee>,
-    /// Why the directory could not be asked.
+    /// Why the directory could not tell of one of them.
     pub failure: Option<String>,
+    /// Whether there is a directory. Without one nobody's address is missing.
+    pub has_directory: bool,
 }
 
 impl Addressees {
@@ -248,7 +250,7 @@ pub fn send(
     let by = host.answerer();
     let payload = payload(program, instance, notice, task, &addressees, by);
     let not_told = &payload["notTold"];
-    if by_author && not_told.as_array().is_some_and(|list| !list.is_empty()) || addressees.failure.is_some() {
+    if addressees.has_directory && not_told.as_array().is_some_and(|list| !list.is_empty()) {
         let mut data = json!({"reason": notice.reason.name(), "task": notice.task.to_string(), "notTold": not_told});
         if let Some(why) = &addressees.failure {
             data["why"] = Value::from(why.as_str());

@@ -263,8 +263,11 @@ impl Host for SpiHost<'_> {
         self.directory.addressees(people.unwrap_or_default(), self.compiled.row.owner.role())
     }
 
-    fn manager_of(&mut self, person: &str) -> Option<String> {
-        self.directory.manager_of(person, self.compiled.row.owner.role())
+    fn manager_of(&mut self, person: &str, excluded: &[Excluded]) -> Result<Option<String>, String> {
+        let manager = self.directory.manager_of(person, self.compiled.row.owner.role())?;
+        let people = self.people.as_ref();
+        let is_refused = |name: &String| people.is_some_and(|people| people.refuses(name, excluded));
+        Ok(manager.filter(|name| !is_refused(name)))
     }
 
     fn open_task(&mut self, task: Uuid) -> Option<OpenTask> {

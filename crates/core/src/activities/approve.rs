@@ -9,7 +9,7 @@ use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use crate::activities::for_people;
+use crate::activities::for_people::{self, Managers};
 use crate::activities::reminders;
 use crate::activities::timing::read_instant;
 use crate::activity::handle::{inputs, outputs};
@@ -225,9 +225,8 @@ fn begin(
             voter.task = Some(question.open(cx, &voter.name)?);
         }
     }
-    if deadline.is_some() {
-        let name = Some(stimulus::DEADLINE.to_owned());
-        cx.create_bookmark(NewBookmark { name, due_at: deadline, auto_complete: false, ..NewBookmark::default() })?;
+    if let Some(at) = deadline {
+        for_people::arm_deadline(cx, at, None)?;
     }
     cx.set_memory(approval.to_memory()?);
     Ok(())
@@ -331,10 +330,15 @@ fn deadline_passed(cx: &mut Execution<'_>, approval: &mut Approval) -> Result<()
 }
 
 /// Asks others in place of those who have not voted, unless the votes decide without those. They have as much time as
-/// the first; after a deadline that was an instant they have any time.
+/// the first; after a deadline that was an instant they have any time. If the directory fails, the deadline passes again
+/// an hour later.
 fn escalate(cx: &mut Execution<'_>, approval: &mut Approval) -> Result<(), Fault> {
     let names = match for_people::is_manager(cx.peek(ESCALATE_TO)) {
-        true => managers(cx, approval),
+        true => match managers(cx, approval)? {
+            Managers::Known(names) => names,
+            Managers::None => approval.undecided().map(|voter| voter.name.clone()).collect(),
+            Managers::Later(at) => return for_people::arm_deadline(cx, at, None),
+        },
         false => voters_of(cx, ESCALATE_TO, "escalateTo")?,
     };
     let before = approval.open_tasks();
@@ -351,15 +355,18 @@ fn escalate(cx: &mut Execution<'_>, approval: &mut Approval) -> Result<(), Fault
     begin(cx, approval, deadline, Reason::Escalated)
 }
 
-/// The managers of those who have not voted. If the managers could not decide in their place, these themselves are asked
-/// again: a directory must not make an approval fault.
-fn managers(cx: &mut Execution<'_>, approval: &Approval) -> Vec<String> {
+/// The managers of those who have not voted, unless they could not decide in their place: a directory must not make an
+/// approval fault.
+fn managers(cx: &mut Execution<'_>, approval: &Approval) -> Result<Managers, Fault> {
     let asked: Vec<String> = approval.undecided().map(|voter| voter.name.clone()).collect();
-    let Some(managers) = for_people::managers_of(cx, &asked) else { return asked };
-    let mut escalated = approval.clone();
-    let can_decide =
-        escalated.replace_undecided(managers.clone()).is_ok() && unreachable_voters(cx, &escalated).is_ok();
-    if can_decide { managers } else { asked }
+    let found = for_people::managers_of(cx, &asked)?;
+    if let Managers::Known(names) = &found {
+        let mut escalated = approval.clone();
+        if escalated.replace_undecided(names.clone()).is_err() || unreachable_voters(cx, &escalated).is_err() {
+            return Ok(Managers::None);
+        }
+    }
+    Ok(found)
 }
 
 /// What the output `decidedBy` says.

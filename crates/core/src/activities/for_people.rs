@@ -1,14 +1,17 @@
 //! Inputs of a task for people: assignee, candidates, deadline, and the form of an answer.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use crate::activities::timing::{interval, read_instant};
 use crate::activity::{Excluded, Input, InputDescriptor};
+use crate::bookmark::{NewBookmark, Resumed};
 use crate::execution::{Execution, ForPeople, one_of};
 use crate::journal::EventKind;
 use crate::notification::Notify;
 use workflow_expression::{Expression, ExpressionKind};
+use workflow_http::stimulus;
 use workflow_schema::Schema;
 use workflow_value::fault::{Fault, shorten};
 use workflow_value::value::indexed::{MAX_INDEXED, check_indexed};
@@ -16,6 +19,9 @@ use workflow_value::value::{as_bool, copy_or_null, is_date_time, parse_json, to_
 
 /// Maximum number of candidates of one task.
 const MAX_CANDIDATES: usize = 100;
+
+/// The member of the metadata of a timer with the id of its task, as a text: Elsa's clients expect texts there.
+pub(super) const TASK: &str = "TaskId";
 
 pub(super) const ASSIGNEE: InputDescriptor =
     InputDescriptor::new("assignee", "String", "Who is to do it: role:NAME, or any name that the application knows.")
@@ -155,13 +161,33 @@ pub(super) fn is_manager(value: &Value) -> bool {
     value.as_str().is_some_and(|text| text.trim() == "manager")
 }
 
-/// The managers of these people, each once, with those whose manager the directory does not know in their own place;
-/// these go on record. `None`: it knows none of them.
-pub(super) fn managers_of(cx: &mut Execution<'_>, people: &[String]) -> Option<Vec<String>> {
+/// Who is asked in place of people, by the directory.
+pub(super) enum Managers {
+    /// The managers, each once, and in their own place those who have none.
+    Known(Vec<String>),
+    /// Nobody has a manager who may answer.
+    None,
+    /// The directory has failed, and knows nobody's manager; it is to be asked again at this time.
+    Later(DateTime<Utc>),
+}
+
+/// When the directory is asked again after it failed.
+const ASK_AGAIN: TimeDelta = TimeDelta::hours(1);
+
+/// The managers of these people. Those without one who may answer go on record, as does a directory that fails.
+///
+/// # Errors
+/// 22008 if the time to ask again is out of range.
+pub(super) fn managers_of(cx: &mut Execution<'_>, people: &[String]) -> Result<Managers, Fault> {
+    let node = cx.node();
+    let excluded = node.activity.excluded(&node.inputs)?;
     let (mut found, mut unknown) = (Vec::new(), Vec::new());
-    let mut knows_any = false;
+    let (mut knows_any, mut failure) = (false, None);
     for person in people {
-        let manager = cx.manager_of(person);
+        let manager = cx.manager_of(person, &excluded).unwrap_or_else(|why| {
+            failure.get_or_insert(why);
+            None
+        });
         knows_any |= manager.is_some();
         if manager.is_none() {
             unknown.push(person.as_str());
@@ -172,9 +198,37 @@ pub(super) fn managers_of(cx: &mut Execution<'_>, people: &[String]) -> Option<V
         }
     }
     if !unknown.is_empty() || people.is_empty() {
-        cx.journal(EventKind::Note, Some(json!({ "noManager": unknown })));
+        let mut note = json!({ "noManager": unknown });
+        if let Some(why) = &failure {
+            note["why"] = Value::from(why.as_str());
+        }
+        cx.journal(EventKind::Note, Some(note));
     }
-    knows_any.then_some(found)
+    match failure {
+        _ if knows_any => Ok(Managers::Known(found)),
+        None => Ok(Managers::None),
+        Some(_) => {
+            let again = cx.instant().checked_add_signed(ASK_AGAIN);
+            again.map(Managers::Later).ok_or_else(|| Fault::new("22008", "timestamp out of range"))
+        }
+    }
+}
+
+/// Arms the deadline of a task, or of all open tasks of the execution.
+pub(super) fn arm_deadline(cx: &mut Execution<'_>, at: DateTime<Utc>, task: Option<Uuid>) -> Result<(), Fault> {
+    cx.create_bookmark(NewBookmark {
+        name: Some(stimulus::DEADLINE.to_owned()),
+        due_at: Some(at),
+        metadata: task.map(|task| json!({ TASK: task.to_string() })),
+        auto_complete: false,
+        ..NewBookmark::default()
+    })
+    .map(drop)
+}
+
+/// The task of a deadline or a reminder.
+pub(super) fn task_of(bookmark: &Resumed) -> Option<Uuid> {
+    Uuid::parse_str(bookmark.metadata.as_ref()?[TASK].as_str()?).ok()
 }
 
 /// The priority in the input `raiseTo`. 22023 if there is none, 22003 if it is out of range.

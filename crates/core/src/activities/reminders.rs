@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use crate::activities::for_people::{TASK, task_of};
 use crate::activities::timing::positive_interval;
 use crate::activity::{Input, InputDescriptor};
 use crate::bookmark::{NewBookmark, Resumed};
@@ -79,9 +80,6 @@ fn entry(value: &Value) -> Result<Reminder, Fault> {
     }
 }
 
-/// The member of the metadata of a reminder with the id of its task.
-const TASK: &str = "TaskId";
-
 /// Arms the reminders of a task, or of all open tasks of the execution. A time that has passed is left out: those who
 /// are asked learn of the opening itself.
 pub(super) fn arm(
@@ -116,8 +114,7 @@ pub(super) fn arm(
 
 /// Reminds those who are asked by the task of a reminder.
 pub(super) fn remind(cx: &mut Execution<'_>, bookmark: &Resumed) {
-    let task = bookmark.metadata.as_ref().and_then(|metadata| Uuid::parse_str(metadata[TASK].as_str()?).ok());
-    if let Some(task) = task {
+    if let Some(task) = task_of(bookmark) {
         cx.notify(task, Reason::Reminded);
     }
 }

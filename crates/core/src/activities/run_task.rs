@@ -2,10 +2,10 @@
 //!
 //! The task's id is its bookmark's id, so completing the task resumes the bookmark.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use uuid::Uuid;
 
-use crate::activities::for_people::{self, EscalateTo};
+use crate::activities::for_people::{self, EscalateTo, Managers};
 use crate::activities::reminders;
 use crate::activity::handle::{inputs, outputs};
 use crate::activity::{Activity, Descriptor, Excluded, InputDescriptor, NonEmpty, OutputDescriptor, WaitKind};
@@ -85,16 +85,10 @@ impl Activity for RunTask {
             AtDeadline::Event => _ = for_people::deadline_event(cx, DEADLINE_EVENT)?,
         }
         let task = open(cx, for_people, Reason::Opened)?;
-        if at_deadline != AtDeadline::Nothing && deadline.is_some() {
-            cx.create_bookmark(NewBookmark {
-                name: Some(stimulus::DEADLINE.to_owned()),
-                due_at: deadline,
-                metadata: Some(json!({ TASK: task.to_string() })),
-                auto_complete: false,
-                ..NewBookmark::default()
-            })?;
+        match deadline.filter(|_| at_deadline != AtDeadline::Nothing) {
+            Some(at) => for_people::arm_deadline(cx, at, Some(task)),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     fn excluded(&self, inputs: &[Option<Expression>]) -> Result<Vec<Excluded>, Fault> {
@@ -137,9 +131,6 @@ impl AtDeadline {
     }
 }
 
-/// The member of the metadata of a deadline with the id of its task, as a text: Elsa's clients expect texts there.
-const TASK: &str = "TaskId";
-
 /// Deadline, form and schema of a task, without those who are asked.
 fn what_is_shown(cx: &Execution<'_>) -> Result<ForPeople, Fault> {
     Ok(ForPeople {
@@ -175,7 +166,7 @@ fn open(cx: &mut Execution<'_>, for_people: ForPeople, reason: Reason) -> Result
 
 /// Does what the author wants at the deadline of an open task.
 fn deadline_passed(cx: &mut Execution<'_>, bookmark: &Resumed) -> Result<(), Fault> {
-    let task = bookmark.metadata.as_ref().and_then(|metadata| Uuid::parse_str(metadata[TASK].as_str()?).ok());
+    let task = for_people::task_of(bookmark);
     cx.evaluate_inputs()?;
     match AtDeadline::read(cx)? {
         // The version to which the instance has migrated has no such deadline.
@@ -202,14 +193,18 @@ fn deadline_passed(cx: &mut Execution<'_>, bookmark: &Resumed) -> Result<(), Fau
     }
 }
 
-/// Asks others in place of those who were asked. Where the directory knows no manager of these, they stay.
+/// Asks others in place of those who were asked. Where the directory knows no manager of these, they stay. If it fails,
+/// the deadline passes again an hour later.
 fn escalate(cx: &mut Execution<'_>, task: Option<Uuid>) -> Result<(), Fault> {
     let candidates = match for_people::escalate_to(cx.peek(ESCALATE_TO))? {
         EscalateTo::People(names) => names,
         EscalateTo::Managers => {
             let asked = task.and_then(|task| cx.open_task(task)).map(|task| task.asked()).unwrap_or_default();
-            let Some(managers) = for_people::managers_of(cx, &asked) else { return Ok(()) };
-            managers
+            match for_people::managers_of(cx, &asked)? {
+                Managers::Known(managers) => managers,
+                Managers::None => return Ok(()),
+                Managers::Later(at) => return for_people::arm_deadline(cx, at, task),
+            }
         }
     };
     cx.end_tasks(task.into_iter().collect(), "Escalated");

@@ -3,6 +3,7 @@
 
 use uuid::Uuid;
 
+use crate::activity::Excluded;
 use crate::execution::context::Execution;
 use crate::execution::runner::Runner;
 use crate::execution::{NewTask, RaisedTasks};
@@ -26,9 +27,12 @@ impl Execution<'_> {
         self.burst.host.open_task(task)
     }
 
-    /// The manager of a person by the directory, in the form of an assignee.
-    pub fn manager_of(&mut self, person: &str) -> Option<String> {
-        self.burst.host.manager_of(person)
+    /// The manager of a person by the directory, in the form of an assignee whom a task with these exclusions can have.
+    ///
+    /// # Errors
+    /// Why the directory cannot tell.
+    pub fn manager_of(&mut self, person: &str, excluded: &[Excluded]) -> Result<Option<String>, String> {
+        self.burst.host.manager_of(person, excluded)
     }
 
     /// Raises the priority of open tasks that were opened before this burst.

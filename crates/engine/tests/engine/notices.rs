@@ -195,6 +195,47 @@ fn a_deadline_asks_the_managers() {
 }
 
 #[test]
+fn a_directory_that_fails_at_a_deadline_is_asked_again_later() {
+    let escalate =
+        json!({"notify": {"event": "Task"}, "deadline": "1 day", "onDeadline": "escalate", "escalateTo": "manager"});
+    for definition in [task(escalate.clone()), approve(escalate)] {
+        let mut world = started(definition);
+        world.host.directory_failure = Some("it is gone".to_owned());
+        let before = world.bookmarks.len();
+        pass(&mut world, DEADLINE);
+        assert_eq!((world.status(), world.last.incidents.len(), told(&world)), (SubStatus::Suspended, 0, vec![]));
+        let due: Vec<_> = world.bookmarks.iter().filter(|made| made.name == DEADLINE).map(|made| made.due_at).collect();
+        assert_eq!((world.bookmarks.len(), due), (before, vec![Some(now() + TimeDelta::hours(1))]));
+        let note = world.trail.iter().rev().find(|event| event.kind == EventKind::Note).expect("a note");
+        let note = note.data.as_ref().map(|data| (data.0["noManager"].clone(), data.0["why"].clone()));
+        assert_eq!(note, Some((json!(["ada", "ben"]), json!("it is gone"))));
+        world.host.directory_failure = None;
+        pass(&mut world, DEADLINE);
+        let asked: Vec<_> = told(&world).into_iter().flat_map(|(_, people)| people).collect();
+        assert_eq!(asked, ["cleo", "ben"]);
+    }
+}
+
+#[test]
+fn a_manager_whom_the_task_excludes_is_not_asked() {
+    let escalate = json!({"notify": {"event": "Task"}, "deadline": "1 day", "onDeadline": "escalate",
+        "escalateTo": "manager", "not": ["starter"]});
+    let mut world = world(task(with(escalate.clone(), json!({"candidates": ["ada", "eva"]}))));
+    let manager = |name: &str| DirectoryEntry { manager: Some(name.to_owned()), ..DirectoryEntry::default() };
+    world.host.directory.insert("eva".to_owned(), manager("dora"));
+    world.host.starter = Some("cleo".to_owned());
+    world.start();
+    pass(&mut world, DEADLINE);
+    assert_eq!(told(&world), once("escalated", &["ada", "dora"]), "Ada herself is asked again");
+    let mut world = self::world(task(with(escalate, json!({"candidates": ["ada"]}))));
+    world.host.starter = Some("cleo".to_owned());
+    world.start();
+    let before = world.bookmarks[0].id;
+    pass(&mut world, DEADLINE);
+    assert_eq!((world.bookmarks[0].id, told(&world)), (before, vec![]));
+}
+
+#[test]
 fn a_deadline_raises_the_priority_or_publishes_an_event() {
     let mut world = started(task(json!({"deadline": "1 day", "onDeadline": "raise", "raiseTo": 5})));
     let id = world.bookmarks[0].id;

@@ -87,6 +87,8 @@ pub struct FakeHost {
     pub directory: BTreeMap<String, DirectoryEntry>,
     /// Why the directory cannot be asked.
     pub directory_failure: Option<String>,
+    /// The person who started the instance, whom tasks with exclusions refuse.
+    pub starter: Option<String>,
     /// How many votes of others the approval had at the last notice.
     pub asked_with_votes: usize,
     /// Tasks that were opened, as they are stored.
@@ -152,11 +154,16 @@ impl Host for FakeHost {
         self.asked_with_votes = voted.len();
         let entry = |name: &String| self.directory.get(name).cloned().unwrap_or_default();
         let person = |name: &String| Addressee { person: name.clone(), in_place_of: None, entry: entry(name) };
-        Addressees { people: asked.iter().map(person).collect(), failure: self.directory_failure.clone() }
+        let failure = self.directory_failure.clone();
+        Addressees { people: asked.iter().map(person).collect(), failure, has_directory: true }
     }
 
-    fn manager_of(&mut self, person: &str) -> Option<String> {
-        self.directory.get(person)?.manager.clone()
+    fn manager_of(&mut self, person: &str, excluded: &[Excluded]) -> Result<Option<String>, String> {
+        if let Some(why) = &self.directory_failure {
+            return Err(why.clone());
+        }
+        let manager = self.directory.get(person).and_then(|entry| entry.manager.clone());
+        Ok(manager.filter(|name| excluded.is_empty() || self.starter.as_ref() != Some(name)))
     }
 
     fn open_task(&mut self, task: Uuid) -> Option<OpenTask> {

@@ -82,6 +82,11 @@ impl People {
         Ok(members.filter(|member| !is_left_out(member)).map(|member| member.name).collect())
     }
 
+    /// Whether a task with these exclusions refuses a person, written as an assignee.
+    pub fn refuses(&self, person: &str, excluded: &[Excluded]) -> bool {
+        !excluded.is_empty() && is_any_person(person, &self.excluded(excluded))
+    }
+
     /// Who is to be notified of a task, each once: those who are asked, with the members whom the task would accept in
     /// place of a role that cannot log in, unless they are too many; then their substitutes, each with the absent person.
     /// The task has these exclusions, and its approval these other votes.
@@ -190,6 +195,15 @@ fn people_behind(name: &str, busy: &[Person], votes: usize) -> Option<Vec<u32>> 
         return None;
     }
     Some(logins.into_iter().filter(|login| !is_any_of(*login, busy)).take(votes).map(Oid::to_u32).collect())
+}
+
+/// Whether an assignee is one of these people, as far as it identifies a person.
+fn is_any_person(name: &str, people: &[Person]) -> bool {
+    let person = match name.strip_prefix(ForPeople::ROLE) {
+        Some(role) => Person { role: role::by_name(role).and_then(owners::known_id_of), ..Person::default() },
+        None => Person { actor: Some(name.to_owned()), ..Person::default() },
+    };
+    people.iter().any(|other| other.is_same(&person))
 }
 
 /// Whether a login role is one of these people.

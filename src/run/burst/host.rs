@@ -210,6 +210,11 @@ impl<'a> SpiHost<'a> {
         access::child::require_named(parent, &compiled.row, how)
             .and_then(|()| access::require_trusted(&owner, parent, &compiled, how))
             .map_err(|error| self.fault(error))?;
+        if how == StartedAs::Notice && activation_key(&compiled, None).is_some() {
+            // Nobody would learn that a notice was refused because another one was not sent yet.
+            let message = format!("workflow definition \"{definition_id}\" allows one instance at a time");
+            return Err(Fault::new("55000", message));
+        }
         Instance::new(Uuid::nil(), &compiled.program, compiled.row.version, None, None, json::copy_members(input))?;
         Ok(version)
     }

@@ -337,3 +337,11 @@ WHERE i.definition_id = 'failing' AND j.event = 'Note' ORDER BY i.correlation_id
 -- The failure of one person is no reason for another one.
 SELECT j.activity, j.data ->> 'notTold' AS not_told FROM workflow.journal AS j JOIN workflow.instances AS i ON i.id = j.instance_id WHERE i.correlation_id = 'two' AND j.event = 'Note';
 SELECT wf_set_directory(NULL);
+
+-- A workflow that allows one instance at a time would lose notices.
+SET ROLE regress_notify_author;
+SELECT wf_define('{"definitionId": "single", "options": {"activationStrategy": "Singleton"}, "root": []}') \g /dev/null
+SELECT wf_define('{"definitionId": "one", "root": {"id": "ask", "type": "RunTask", "taskName": "Ask", "candidates": ["cleo"], "notify": {"workflow": "single"}}}') \g /dev/null
+SELECT wf_start('one', correlation_id => 'single') \g /dev/null
+RESET ROLE;
+SELECT j.data ->> 'notSent' AS not_sent FROM workflow.journal AS j JOIN workflow.instances AS i ON i.id = j.instance_id WHERE i.correlation_id = 'single' AND j.event = 'Note';

@@ -37,6 +37,14 @@ use crate::store::rights::owners::Owner;
 
 mod triggers;
 
+/// The instance whose burst publishes a stimulus.
+#[derive(Clone, Copy, Debug)]
+struct PublishedBy {
+    instance: Uuid,
+    /// Whether the stimulus is a notice of a task.
+    is_notice: bool,
+}
+
 /// What happened at one bookmark.
 enum BookmarkDelivery {
     Resumed,
@@ -95,13 +103,13 @@ pub fn send(
     send_to(context, name, stimulus, found, None, keep, may_start)
 }
 
-/// As [`send`], to the bookmarks that were found. `publisher` is the instance whose burst sends it.
+/// As [`send`], to the bookmarks that were found. `publisher` says whose burst sends it.
 fn send_to(
     context: &mut CallContext,
     name: &str,
     stimulus: Stimulus,
     found: Vec<StoredBookmark>,
-    publisher: Option<Uuid>,
+    publisher: Option<PublishedBy>,
     keep: KeepUntil,
     may_start: bool,
 ) -> Result<Delivery, PgError> {
@@ -433,7 +441,8 @@ pub fn published(context: &mut CallContext, published: Published, publisher: Pub
     };
     // A local one is for this run, and not for the one that may have begun in its place.
     let found = matches(&stimulus.sender, &stimulus.filter);
-    send_to(context, &name, stimulus, found, Some(publisher.instance), None, !published.local)?;
+    let publisher = PublishedBy { instance: publisher.instance, is_notice: published.by_author };
+    send_to(context, &name, stimulus, found, Some(publisher), None, !published.local)?;
     Ok(())
 }
 

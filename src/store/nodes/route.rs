@@ -246,6 +246,14 @@ fn whose(instance: Uuid) -> InstanceRoute {
     }
 }
 
+/// The key of an instance, which may be that of an instance above it.
+pub fn key_of(instance: Uuid) -> Option<String> {
+    match whose(instance) {
+        InstanceRoute::Key(key) => key,
+        InstanceRoute::Node | InstanceRoute::Unknown => None,
+    }
+}
+
 /// Admits a call for an instance if its key belongs here. Its correlation id may be `known`, and is read otherwise. An
 /// instance that does not exist is admitted.
 ///

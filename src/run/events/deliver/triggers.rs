@@ -10,6 +10,7 @@ use crate::pg::PgError;
 use crate::pg::error::{notice, warning};
 use crate::run::CallContext;
 use crate::run::call::isolated::{self, Isolated};
+use crate::run::events::deliver::PublishedBy;
 use crate::run::events::stimuli::{Delivery, Stimulus};
 use crate::run::instances::start::{self, RunIn};
 use crate::run::instances::version;
@@ -22,11 +23,15 @@ pub(super) fn start_all(
     context: &mut CallContext,
     name: &str,
     stimulus: &Stimulus,
-    publisher: Option<Uuid>,
+    publisher: Option<PublishedBy>,
     delivery: &mut Delivery,
 ) -> Result<(), PgError> {
     let mut consent = EventConsent::of(&stimulus.sender, stimulus.filter.names_target());
-    let correlation_id = stimulus.filter.correlation.id();
+    // A notice has no correlation id, and so resumes any instance that waits for it. Where keys decide the node, what it
+    // starts has the key of the instance whose task it is about.
+    let is_notice = |publisher: &PublishedBy| publisher.is_notice && route::is_on();
+    let key_of_publisher = publisher.filter(is_notice).and_then(|publisher| route::key_of(publisher.instance));
+    let correlation_id = stimulus.filter.correlation.id().or(key_of_publisher.as_deref());
     let input = stimulus.input.as_ref();
     let (found, passed_over) = search(&mut consent, name, stimulus);
     // A stimulus without a correlation id reaches every node, and would start the triggers once on each.
@@ -41,7 +46,7 @@ pub(super) fn start_all(
     if found.is_empty() {
         return Ok(());
     }
-    let by = sent_by(stimulus, publisher);
+    let by = sent_by(stimulus, publisher.map(|publisher| publisher.instance));
     for trigger in found {
         let compiled = compiled::of_version(trigger.definition_version_id)?;
         match consent.may_start(&compiled.row) {

@@ -131,6 +131,7 @@ impl<'m> ExecutionMigration<'m> {
         let declared = (&*old.variables, &*there.variables);
         context.variables = variables::of_container(declared, values, &old.node_id, self.problems);
         self.warn_of_inputs(sequence, context, new);
+        self.warn_of_notices(context, new);
         self.compare_deadlines(sequence, context, new);
         self.note_timers(sequence, context, new);
         let is_named = context.bookmarks > 0 || context.status == ActivityStatus::Faulted;
@@ -183,6 +184,21 @@ impl<'m> ExecutionMigration<'m> {
         }
         let message = format!(
             "activity \"{}\" has other inputs in version {}; what it waits for stays as it is",
+            old.id, of.version
+        );
+        self.problems.push(Problem::warning(&old.node_id, message));
+    }
+
+    /// Warns of an activity whose open tasks notify people in another way from now on. Nobody is notified of what has
+    /// happened before.
+    fn warn_of_notices(&mut self, context: &Context, new: NodeIx) {
+        let of = self.of;
+        let (old, there) = (of.old.node(context.node), of.new.node(new));
+        if context.waits() == 0 || old.notify == there.notify {
+            return;
+        }
+        let message = format!(
+            "activity \"{}\" notifies people otherwise in version {}; that applies from the next notice on",
             old.id, of.version
         );
         self.problems.push(Problem::warning(&old.node_id, message));

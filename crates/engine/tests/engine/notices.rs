@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use workflow_engine::definition::{ReadLimits, compile};
 use workflow_engine::instance::SubStatus;
 use workflow_engine::journal::EventKind;
+use workflow_engine::migration::Timers;
 use workflow_engine::notification::DirectoryEntry;
 use workflow_engine::stimulus::{DEADLINE, REMINDER};
 
@@ -233,6 +234,29 @@ fn a_manager_whom_the_task_excludes_is_not_asked() {
     let before = world.bookmarks[0].id;
     pass(&mut world, DEADLINE);
     assert_eq!((world.bookmarks[0].id, told(&world)), (before, vec![]));
+}
+
+#[test]
+fn a_migration_says_how_notices_change() {
+    let definition = |options: Value, own: Value| json!({"definitionId": "w", "options": options, "root": task(own)});
+    let reminded = json!({"reminders": "1 hour"});
+    let old = definition(json!({"notify": {"event": "Old"}}), reminded.clone());
+    let messages = |new: &Value| -> (World, Vec<String>) {
+        let mut world = World::started(old.clone());
+        let problems = world.migrate((&old, new), &json!({}), Timers::Keep).expect("it can go on");
+        (world, problems.into_iter().map(|problem| problem.message).collect())
+    };
+    let otherwise = "activity \"ask\" notifies people otherwise in version 2; that applies from the next notice on";
+    let (mut world, said) = messages(&definition(json!({"notify": {"event": "New"}}), reminded.clone()));
+    assert_eq!(said, [otherwise]);
+    pass(&mut world, REMINDER);
+    assert_eq!(world.last.stimuli[0].payload, Some(json!({"EventName": "New"})));
+    let (mut world, said) = messages(&definition(json!({}), reminded));
+    assert_eq!(said, [otherwise]);
+    pass(&mut world, REMINDER);
+    assert_eq!(told(&world), []);
+    let (_, said) = messages(&definition(json!({"notify": {"event": "Old"}}), json!({"reminders": "2 hours"})));
+    assert_eq!(said, ["activity \"ask\" has other inputs in version 2; what it waits for stays as it is"]);
 }
 
 #[test]

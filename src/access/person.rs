@@ -151,6 +151,11 @@ impl Start {
         Identity { role, login: login.map(i32::unsigned_abs), actor: self.actor.clone() }
     }
 
+    /// Its parent or predecessor.
+    pub fn before(&self) -> Option<Uuid> {
+        self.before
+    }
+
     /// The login role of the session that started it or its first ancestor, if recorded.
     fn login(&self) -> Option<i32> {
         audit::login_of_start(&self.instance).or_else(|| audit::login_of_start(&self.first_before()?))

@@ -24,7 +24,8 @@ pub mod messages;
 mod relatives;
 
 pub use relatives::{
-    children, children_not_awaited, continued_as, forget_parent, has_running_children, is_child, reporting_to,
+    children, children_not_awaited, continued_as, count_above, forget_parent, has_running_children, is_child,
+    reporting_to,
 };
 
 /// An instance with the columns that the extension adds to the engine's state.

@@ -197,6 +197,11 @@ pub trait Host {
         self.child_version(definition_id, input)
     }
 
+    /// How many notices have led to this burst, each one by the one before it. A host that does not count them has none.
+    fn generation(&mut self) -> u32 {
+        0
+    }
+
     /// Whether child workflows started by earlier bursts of this instance are running, except those of these
     /// definitions. A host without children has none.
     fn has_children(&mut self, _except: &[&str]) -> bool {

@@ -26,6 +26,9 @@ use workflow_value::fault::{Fault, shorten};
 use workflow_value::value::indexed::{MAX_INDEXED, check_indexed};
 use workflow_value::value::{check_extent, instant_text, parse_json, to_text};
 
+/// How many notices may lead to one another: each starts or resumes what opens the task of the next one.
+pub const MAX_GENERATIONS: u32 = 10;
+
 /// What a task sends when something happens to it: the input `notify`, or the option.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Notify {
@@ -270,6 +273,11 @@ pub fn send(
         sent.start(instance, notice, &definition, &payload, host);
     }
     if let Some(event) = event {
+        if host.generation() >= MAX_GENERATIONS {
+            let message = format!("notices have led to one another {MAX_GENERATIONS} times");
+            sent.fail(notice, &Fault::new("54001", message));
+            return sent;
+        }
         let name = json!({ "EventName": event });
         sent.events.push((EventKind::Published, json!({"name": stimulus::EVENT.name, "payload": name})));
         sent.stimulus = Some(Published {

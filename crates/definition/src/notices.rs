@@ -33,11 +33,18 @@ pub(super) fn check(program: &Program, outline: &Outline<'_>, problems: &mut Pro
     if !problems.is_new() {
         return;
     }
-    for (ix, node) in program.nodes.iter().enumerate().take(outline.activities.len()) {
-        let pointer = outline.pointer(ix);
+    let written = outline.activities.len();
+    for (ix, node) in program.nodes.iter().enumerate() {
+        let pointer = outline.pointer(using(program, ix, written));
         let place = Path::Below(&Path::Root, &pointer);
         if node.notify.as_ref().is_some_and(|notify| starts_itself(program, notify)) {
-            problems.invalid(&place.key(NOTIFY), "a workflow cannot start itself for each of its tasks");
+            let key = place.key(NOTIFY);
+            let at = if ix < written { &key } else { &place };
+            problems.invalid(at, "a workflow cannot start itself for each of its tasks");
+        }
+        if ix >= written {
+            // The rest was checked when the inlined workflow was stored.
+            continue;
         }
         check_reminders(node, &place, problems);
         let acts = constant(node, "onDeadline").and_then(Value::as_str).unwrap_or_default();
@@ -46,6 +53,17 @@ pub(super) fn check(program: &Program, outline: &Outline<'_>, problems: &mut Pro
             problems.invalid(&place.key("onDeadline"), format!("\"onDeadline\": \"{word}\" requires \"{name}\""));
         }
     }
+}
+
+/// The activity of the document to which a node belongs: of an inlined workflow, the one that uses it. The document has
+/// the first `written` nodes.
+fn using(program: &Program, mut ix: usize, written: usize) -> usize {
+    while ix >= written {
+        let inlined = program.nodes.get(ix).and_then(|node| program.inlined.get(node.inlined? as usize));
+        let Some(inlined) = inlined else { return 0 };
+        ix = inlined.node.0 as usize;
+    }
+    ix
 }
 
 /// Whether notices start further instances of the same workflow, by its id or by one of its triggers. Each of those would

@@ -17,7 +17,7 @@ use workflow_engine::http::Request;
 use workflow_engine::instance::Instance;
 use workflow_engine::instance::compensation::{Record, RecordFilter};
 use workflow_engine::journal::Act;
-use workflow_engine::notification::{Addressees, OpenTask};
+use workflow_engine::notification::{Addressees, MAX_GENERATIONS, OpenTask};
 use workflow_engine::program::Activation;
 use workflow_engine::{Fault, NodeIx};
 
@@ -81,6 +81,8 @@ pub struct SpiHost<'a> {
     people: Option<People>,
     /// The directory of people.
     directory: Directory,
+    /// How many notices have led to this burst.
+    generation: u32,
     /// Errors of user SQL, whole; faults refer to them by position.
     errors: Vec<PgError>,
 }
@@ -105,6 +107,7 @@ impl<'a> SpiHost<'a> {
             request: None,
             people: None,
             directory: Directory::default(),
+            generation: context.generation,
             errors: Vec::new(),
         }
     }
@@ -215,8 +218,24 @@ impl<'a> SpiHost<'a> {
             let message = format!("workflow definition \"{definition_id}\" allows one instance at a time");
             return Err(Fault::new("55000", message));
         }
+        if how == StartedAs::Notice {
+            self.refuse_endless(definition_id)?;
+        }
         Instance::new(Uuid::nil(), &compiled.program, compiled.row.version, None, None, json::copy_members(input))?;
         Ok(version)
+    }
+
+    /// Refuses a notice that would start a workflow again and again, each time below the instance that the last one has
+    /// started (54001): background workers would start instances without end.
+    fn refuse_endless(&self, definition_id: &str) -> Result<(), Fault> {
+        let Some(above) = self.people.as_ref().and_then(People::above) else { return Ok(()) };
+        if instances::count_above(above, definition_id) < i64::from(MAX_GENERATIONS) {
+            return Ok(());
+        }
+        let message = format!(
+            "workflow definition \"{definition_id}\" runs {MAX_GENERATIONS} times, one below the other, to notify people"
+        );
+        Err(Fault::new("54001", message))
     }
 
     /// Whether the owner of this instance may read another instance, so that a fault may name that.
@@ -398,6 +417,10 @@ impl Host for SpiHost<'_> {
 
     fn continuation_version(&mut self, definition_id: &str, input: &Map<String, Value>) -> Result<Uuid, Fault> {
         self.startable(definition_id, input, StartedAs::Successor)
+    }
+
+    fn generation(&mut self) -> u32 {
+        self.generation
     }
 
     fn has_children(&mut self, except: &[&str]) -> bool {

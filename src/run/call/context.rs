@@ -54,6 +54,8 @@ pub struct CallContext {
     pub inline: HashMap<Uuid, u32>,
     /// Bookmarks of activities that were given up while they waited for child workflows.
     pub abandoned: HashSet<Uuid>,
+    /// How many notices of tasks have led to the bursts that run now, each one by the one before it.
+    pub generation: u32,
     /// The HTTP request that the call serves.
     pub http: HttpContext,
     /// Time that the scripts of other owners share in this call.
@@ -177,6 +179,8 @@ pub struct Publisher {
     pub owner: owners::Owner,
     /// Who started that instance.
     pub starter: Starter,
+    /// How many notices had led to that burst.
+    pub generation: u32,
 }
 
 impl RequestFault {
@@ -209,6 +213,7 @@ impl CallContext {
             is_workers: false,
             inline: HashMap::new(),
             abandoned: HashSet::new(),
+            generation: 0,
             http: HttpContext::default(),
             bursts: 0,
             max_bursts: guc::max_bursts(),

@@ -15,6 +15,8 @@ pub fn run<R>(
     context: &mut CallContext,
     body: impl FnOnce(&mut CallContext) -> Result<R, PgError>,
 ) -> Result<R, PgError> {
+    // An earlier fire of the same pass has left its own.
+    context.generation = 0;
     let result = body(context)?;
     while let Some(next) = context.follow_ups.pop_front() {
         interrupt::check();
@@ -79,7 +81,17 @@ impl<T> HasInstance for (InstanceRow, T) {
     }
 }
 
+/// How many notices have led to what a burst has set off.
+fn generation(next: &FollowUp) -> u32 {
+    match next {
+        FollowUp::Published(published, publisher) => publisher.generation + u32::from(published.by_author),
+        FollowUp::Child(_, parent) => parent.generation,
+        FollowUp::Item(_) | FollowUp::Continue(_) | FollowUp::Report(_) | FollowUp::Cancel(..) => 0,
+    }
+}
+
 fn follow_up(context: &mut CallContext, next: FollowUp) -> Result<(), PgError> {
+    context.generation = generation(&next);
     match next {
         FollowUp::Item(item) => queued::deliver_taken(context, *item).map(drop),
         FollowUp::Published(published, publisher) => deliver::published(context, *published, publisher),

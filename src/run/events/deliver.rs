@@ -471,12 +471,13 @@ pub fn collect_published(
     children: Vec<NewChild>,
     stimuli: Vec<Published>,
 ) {
-    let publisher = Publisher { instance: row.instance.id, owner: row.owner.clone(), starter: row.starter.clone() };
+    let (instance, generation) = (row.instance.id, context.generation);
+    let publisher = Publisher { instance, owner: row.owner.clone(), starter: row.starter.clone(), generation };
     // A notice is sent by the definition, whose owner has named the event or the workflow: the starter must not receive
     // what the directory returns to that owner, and needs no right to start what notifies people.
     let author = &compiled.row.owner;
     let starter = row.starter.under(&row.owner, author);
-    let of_author = Publisher { instance: row.instance.id, owner: author.clone(), starter };
+    let of_author = Publisher { instance, owner: author.clone(), starter, generation };
     let new = children.into_iter().map(|child| {
         let parent = if child.is_notice { &of_author } else { &publisher };
         FollowUp::Child(Box::new(child), parent.clone())

@@ -63,6 +63,20 @@ pub fn has_running_children(id: Uuid, except: &[&str]) -> bool {
     RUNNING.run(&[Arg::Uuid(&id), Arg::Texts(&except)]) > 0
 }
 
+static ABOVE: Statement = Statement::new(
+    "WITH RECURSIVE above (parent, definition_id) AS ( \
+         SELECT i.parent_instance_id, i.definition_id FROM workflow.instances i WHERE i.id = $1 \
+         UNION ALL \
+         SELECT i.parent_instance_id, i.definition_id FROM above a JOIN workflow.instances i ON i.id = a.parent) \
+     SELECT count(*) FROM above WHERE definition_id = $2",
+    &[Type::Uuid, Type::Text],
+);
+
+/// How many of an instance and those above it run this definition.
+pub fn count_above(id: Uuid, definition_id: &str) -> i64 {
+    ABOVE.first(&[Arg::Uuid(&id), Arg::Text(definition_id)], |row| row.get()).unwrap_or_default()
+}
+
 static CONTINUED_AS: Statement = Statement::new(
     "WITH RECURSIVE later (id) AS ( \
          SELECT i.id FROM workflow.instances i WHERE i.continued_from = $1 \

@@ -106,6 +106,14 @@ fn what_cannot_be_sent_is_on_record_and_faults_nothing() {
         event.data.as_ref().is_some_and(|data| data.0.get("notSent").is_some())
     };
     assert_eq!(world.trail.iter().filter(is_sent).count(), 1);
+    // Workflows that notify people of each other's tasks do not end.
+    for (generation, events) in [(9, 1), (10, 0)] {
+        let mut world = self::world(task(json!({"notify": {"event": "Task"}})));
+        world.host.generation = generation;
+        world.start();
+        let sent = (world.last.stimuli.len(), world.trail.iter().filter(is_sent).count());
+        assert_eq!((world.status(), sent), (SubStatus::Suspended, (events, 1 - events)));
+    }
     let mut world = self::world(task(json!({"notify": {"event": "Task"}})));
     world.host.directory_failure = Some("it is gone".to_owned());
     world.start();

@@ -87,6 +87,8 @@ pub struct FakeHost {
     pub directory: BTreeMap<String, DirectoryEntry>,
     /// Why the directory cannot be asked.
     pub directory_failure: Option<String>,
+    /// How many notices have led to the next burst.
+    pub generation: u32,
     /// The person who started the instance, whom tasks with exclusions refuse.
     pub starter: Option<String>,
     /// How many votes of others the approval had at the last notice.
@@ -164,6 +166,10 @@ impl Host for FakeHost {
         }
         let manager = self.directory.get(person).and_then(|entry| entry.manager.clone());
         Ok(manager.filter(|name| excluded.is_empty() || self.starter.as_ref() != Some(name)))
+    }
+
+    fn generation(&mut self) -> u32 {
+        self.generation
     }
 
     fn open_task(&mut self, task: Uuid) -> Option<OpenTask> {

@@ -52,6 +52,11 @@ impl People {
         }
     }
 
+    /// The parent of the instance, or its predecessor.
+    pub fn above(&self) -> Option<Uuid> {
+        self.start.before()
+    }
+
     /// Who answered: the actor, or else the role.
     pub fn answerer(&self) -> Option<String> {
         let by = self.by.as_ref()?;

@@ -345,3 +345,17 @@ SELECT wf_define('{"definitionId": "one", "root": {"id": "ask", "type": "RunTask
 SELECT wf_start('one', correlation_id => 'single') \g /dev/null
 RESET ROLE;
 SELECT j.data ->> 'notSent' AS not_sent FROM workflow.journal AS j JOIN workflow.instances AS i ON i.id = j.instance_id WHERE i.correlation_id = 'single' AND j.event = 'Note';
+
+-- Workflows that notify people of each other's tasks do not start one another without end.
+SET ROLE regress_notify_author;
+SELECT wf_define(format('{"definitionId": "%s", "root": {"type": "RunTask", "taskName": "Ask", "candidates": ["cleo"], "notify": {"workflow": "%s"}}}', a, b)::jsonb)
+FROM (VALUES ('ping', 'pong'), ('pong', 'ping')) AS t (a, b) \g /dev/null
+SELECT wf_define(format('{"definitionId": "%s", "root": [{"type": "Event", "eventName": "%1$s", "canStartWorkflow": true},
+    {"type": "RunTask", "taskName": "Ask", "candidates": ["cleo"], "notify": {"event": "%s"}}]}', a, b)::jsonb) FROM (VALUES ('tick', 'tock'), ('tock', 'tick')) AS t (a, b) \g /dev/null
+SELECT wf_start('ping') \g /dev/null
+SELECT wf_publish_event('tick') \g /dev/null
+RESET ROLE;
+SELECT count(wf_run_due()) FROM generate_series(1, 30) \g /dev/null
+SELECT definition_id, count(*), count(*) FILTER (WHERE sub_status = 'Suspended') AS waiting FROM workflow.instances WHERE definition_id IN ('ping', 'pong', 'tick', 'tock') GROUP BY 1 ORDER BY 1;
+SELECT i.definition_id, j.data ->> 'notSent' AS not_sent FROM workflow.journal AS j JOIN workflow.instances AS i ON i.id = j.instance_id
+WHERE i.definition_id IN ('ping', 'pong', 'tick', 'tock') AND j.data ? 'notSent' ORDER BY 1;

@@ -84,6 +84,8 @@ SELECT pg_temp.waiting(name, activity, options) FROM (VALUES
         {"type": "Sql", "statement": "INSERT INTO public.notes VALUES (''answer'')"}]}', '{}'),
     ('Assigned', '{"type": "RunTask", "taskName": "Assigned", "assignee": "role:clerk", "resultSchema": {"type": "string"}, "result": {"var": "Answer"}}', '{}'),
     ('Approve', '{"id": "Approve", "type": "Approve", "by": ["role:clerk", "Bob"], "rule": "any", "subject": "Leave", "deadline": "30 days", "result": {"var": "Answer"}}', '{}'),
+    ('Reminded', '{"type": "RunTask", "taskName": "Reminded", "candidates": ["role:clerk"], "notify": {"event": "Reminded"}, "reminders": ["20 days"],
+        "deadline": "30 days", "onDeadline": "raise", "raiseTo": 5, "result": {"var": "Answer"}}', '{}'),
     ('Paused', '{"type": "Parallel", "activities": [{"type": "Event", "eventName": "Pause"}, {"type": "Delay", "timeSpan": "00:00:01"},
         [{"type": "RunTask", "taskName": "Paused"}, {"type": "WriteLine", "text": "answered"}]]}', '{}'),
     ('Compensation', '{"type": "Sequence", "activities": [{"type": "Compensable", "body": {"type": "WriteLine", "text": "booked"},

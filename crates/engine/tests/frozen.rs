@@ -44,7 +44,7 @@ struct Case {
     cancelled: bool,
     /// Rows of its journal that were removed.
     trimmed: u32,
-    /// Activities resumed afterwards.
+    /// Activities resumed afterwards; after a space, the name of their bookmark.
     after: Vec<(&'static str, Value)>,
 }
 
@@ -287,10 +287,18 @@ fn outside() -> Vec<Case> {
         "attachments": {"object": [{"fileName": "a.csv", "content": "YQ=="}]}, "error": line("no mail")});
     let vote = json!({"id": "go", "type": "Approve", "by": ["a", "b"], "subject": "Leave", "changeable": true, "deadline": "1 day",
         "result": {"output": "R"}, "votes": {"output": "V"}});
+    let asked = json!({"id": "go", "type": "RunTask", "taskName": "ask", "candidates": ["ada"], "notify": {"event": "Told"},
+        "reminders": ["1 hour", {"before": "2 hours"}], "deadline": "1 day", "onDeadline": "escalate", "escalateTo": ["cleo"],
+        "result": {"output": "R"}});
     vec![
         case("approve", json!({"outputs": [{"name": "R"}, {"name": "V"}], "root": [vote, line("after")]}))
             .before("go", json!({"approved": true, "sum": 1.50}))
             .after([("go", json!(true))]),
+        case("reminded", json!({"outputs": [{"name": "R"}], "root": [asked, line("after")]})).after([
+            ("go Workflow.Reminder", Value::Null),
+            ("go Workflow.Deadline", Value::Null),
+            ("go", json!("yes")),
+        ]),
         case("send_http_request", send).after([("go", answer(404)), ("gone", Value::Null)]),
         case("flow_send_http_request", chart("FlowSendHttpRequest")).after([("go", answer(404))]),
         case("download_http_file", chart("DownloadHttpFile")).after([("go", answer(200))]),
@@ -431,8 +439,15 @@ fn prepare(host: &mut FakeHost) {
 
 fn go_on(world: &mut World, resumed: &[(&str, Value)]) {
     for (activity, input) in resumed {
-        world.resume(activity, input.clone());
+        resume(world, activity, input.clone());
     }
+}
+
+/// Resumes the first bookmark of an activity, or, after a space, the first one of this name.
+fn resume(world: &mut World, what: &str, input: Value) {
+    let Some((activity, name)) = what.split_once(' ') else { return world.resume(what, input) };
+    let index = world.bookmarks.iter().position(|made| made.activity_id == activity && made.name == name);
+    world.resume_at(index.expect("it waits"), None);
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -522,7 +537,7 @@ fn replay(sample: &Value, program: Program) -> Value {
     }
     world.check();
     for resumed in sample["resumed"].as_array().expect("a list") {
-        world.resume(resumed[0].as_str().expect("an id"), resumed[1].clone());
+        resume(&mut world, resumed[0].as_str().expect("an id"), resumed[1].clone());
     }
     let mut outcome = json!({
         "subStatus": world.status().name(), "lines": world.lines(), "output": world.instance.output,

@@ -97,6 +97,12 @@ next|Finished|done" "SELECT definition_id, sub_status, name FROM workflow.instan
     query "SET ROLE clerk; SELECT wf_complete_task(task_id, 'true') FROM workflow.open_tasks WHERE name = 'Approve'" >/dev/null
     finished Approve
     is '"Approved"' "SELECT variables -> 'Answer' FROM workflow.instances WHERE correlation_id = 'Approve'"
+    # Its reminder and its deadline are stored, and end with it.
+    is "Workflow.Deadline,Workflow.Reminder" "SELECT string_agg(b.name, ',' ORDER BY b.name COLLATE \"C\") FROM workflow.bookmarks AS b JOIN workflow.instances AS i ON i.id = b.instance_id
+        WHERE i.correlation_id = 'Reminded' AND b.due_at > now() + interval '10 days'"
+    query "SET ROLE clerk; SELECT wf_complete_task(task_id, '\"yes\"') FROM workflow.open_tasks WHERE name = 'Reminded'" >/dev/null
+    finished Reminded
+    is 0 "SELECT count(*) FROM workflow.bookmarks AS b JOIN workflow.instances AS i ON i.id = b.instance_id WHERE i.correlation_id = 'Reminded'"
     # The service's response selects the outcome.
     query "SELECT wf_complete_task(id, '{\"statusCode\": 200, \"content\": \"YQ==\"}') FROM workflow.tasks WHERE name LIKE 'Elsa.%Http%' AND status = 'Open'" >/dev/null
     is 200,200 "SELECT string_agg(variables ->> 'Answer', ',') FROM workflow.instances WHERE correlation_id IN ('SendHttpRequest', 'FlowSendHttpRequest')"

@@ -39,14 +39,15 @@ pub struct Notify {
 }
 
 impl Notify {
-    /// Reads `{"event": NAME}`, `{"workflow": ID}`, or both in one object; null is nothing. Designers write JSON as text.
+    /// Reads `{"event": NAME}`, `{"workflow": ID}`, or both in one object; null and false are nothing. Designers write
+    /// JSON as text.
     ///
     /// # Errors
     /// 22023 if the value is no such object.
     pub fn read(value: &Value) -> Result<Option<Self>, Fault> {
         let members = match value {
-            Value::Null => return Ok(None),
-            Value::String(text) if text.trim().is_empty() => return Ok(None),
+            Value::Null | Value::Bool(false) => return Ok(None),
+            Value::String(text) if ["", "false"].contains(&text.trim()) => return Ok(None),
             Value::String(text) => match parse_json(text) {
                 Ok(parsed @ Value::Object(_)) => return Self::read(&parsed),
                 _ => return Err(invalid(value)),
@@ -65,6 +66,15 @@ impl Notify {
             }
         }
         if notify == Self::default() { Err(invalid(value)) } else { Ok(Some(notify)) }
+    }
+
+    /// Whether the constant in an input says that nobody is notified, whatever the options say.
+    pub fn is_off(input: Option<&Expression>) -> bool {
+        match input.map(|input| &input.kind) {
+            Some(ExpressionKind::Literal(Value::Bool(is_on))) => !is_on,
+            Some(ExpressionKind::Literal(Value::String(text))) => text.trim() == "false",
+            _ => false,
+        }
     }
 
     /// Reads the constant in an input; `None`: there is none, or it is invalid.
@@ -382,6 +392,8 @@ mod tests {
         };
         assert_eq!(read(json!(null)), Ok(None));
         assert_eq!(read(json!(" ")), Ok(None));
+        assert_eq!(read(json!(false)), Ok(None));
+        assert_eq!(read(json!("false")), Ok(None));
         assert_eq!(read(json!({"event": " Task "})), of(Some("Task"), None));
         assert_eq!(read(json!("{\"workflow\": \"mail\"}")), of(None, Some("mail")));
         assert_eq!(read(json!({"workflow": "mail", "event": "Task"})), of(Some("Task"), Some("mail")));

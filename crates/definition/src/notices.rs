@@ -8,6 +8,7 @@ use workflow_core::activities::reminders::{self, Reminder};
 use workflow_core::notification::Notify;
 use workflow_core::program::{Node, Options, Program};
 use workflow_expression::{Expression, ExpressionKind};
+use workflow_value::calendar::Interval;
 
 /// The input that says how people are notified of a task, and the option with its default.
 pub(super) const NOTIFY: &str = "notify";
@@ -19,8 +20,11 @@ const REQUIRED: [(&str, &str); 3] = [("escalate", "escalateTo"), ("raise", "rais
 pub(super) fn set(node: &mut Node, options: &Options) {
     let position = node.activity.descriptor().inputs.iter().position(|input| input.name == NOTIFY);
     let Some(position) = position else { return };
-    let own = Notify::of_input(node.inputs.get(position).and_then(Option::as_ref)).map(Box::new);
-    node.notify = own.or_else(|| options.notify.clone());
+    let own = node.inputs.get(position).and_then(Option::as_ref);
+    node.notify = match Notify::is_off(own) {
+        true => None,
+        false => Notify::of_input(own).map(Box::new).or_else(|| options.notify.clone()),
+    };
 }
 
 /// Whether an activity may notify people of its tasks.
@@ -47,10 +51,30 @@ pub(super) fn check(program: &Program, outline: &Outline<'_>, problems: &mut Pro
             continue;
         }
         check_reminders(node, &place, problems);
-        let acts = constant(node, "onDeadline").and_then(Value::as_str).unwrap_or_default();
-        let required = REQUIRED.iter().find(|(word, _)| word.eq_ignore_ascii_case(acts));
-        if let Some((word, name)) = required.filter(|(_, name)| input(node, name).is_none()) {
-            problems.invalid(&place.key("onDeadline"), format!("\"onDeadline\": \"{word}\" requires \"{name}\""));
+        check_deadline(node, &place, problems);
+    }
+}
+
+/// Reports an act at a deadline that there is not, or that lacks what it requires, and what no act uses.
+fn check_deadline(node: &Node, place: &Path<'_>, problems: &mut Problems) {
+    let acts = input(node, "onDeadline").map(|input| &input.kind);
+    let word = match acts {
+        Some(ExpressionKind::Literal(word)) => word.as_str().unwrap_or_default().trim(),
+        _ => "",
+    };
+    let is_computed = matches!(acts, Some(kind) if !matches!(kind, ExpressionKind::Literal(_)));
+    // Designers write the default.
+    let default = if is_approval(node) { "expire" } else { "nothing" };
+    let does_something = is_computed || !word.is_empty() && !word.eq_ignore_ascii_case(default);
+    if does_something && !is_given(node, "deadline") {
+        problems.invalid(&place.key("onDeadline"), "\"onDeadline\" requires \"deadline\"");
+    }
+    for (act, name) in REQUIRED {
+        let is_act = act.eq_ignore_ascii_case(word);
+        if is_act && !is_given(node, name) {
+            problems.invalid(&place.key("onDeadline"), format!("\"onDeadline\": \"{act}\" requires \"{name}\""));
+        } else if !is_act && !is_computed && is_given(node, name) {
+            problems.invalid(&place.key(name), format!("\"{name}\" requires \"onDeadline\": \"{act}\""));
         }
     }
 }
@@ -86,30 +110,55 @@ fn check_reminders(node: &Node, place: &Path<'_>, problems: &mut Problems) {
         return problems.invalid(&place, "\"reminders\" requires \"notify\", which says what they send");
     }
     let is_relative = |reminder: &Reminder| !matches!(reminder, Reminder::Opened(_));
-    let has_deadline =
-        input(node, "deadline").is_some_and(|input| !matches!(&input.kind, ExpressionKind::Literal(Value::Null)));
-    if list.iter().any(is_relative) && !has_deadline {
+    if list.iter().any(is_relative) && !is_given(node, "deadline") {
         return problems.invalid(&place, "reminders before and after the deadline require \"deadline\"");
     }
-    let is_after = |reminder: &Reminder| matches!(reminder, Reminder::After(_));
-    if list.iter().any(is_after) && ends_at_deadline(node) {
+    let deadline = constant(node, "deadline").and_then(reminders::span_of).and_then(|span| span.elapsed());
+    let ends = ends_at_deadline(node);
+    // Of a day with another number of hours nothing is known: what is as long as the deadline may come.
+    let is_longer = |span: &Interval| deadline.zip(span.elapsed()).is_some_and(|(deadline, span)| span > deadline);
+    if list.iter().any(|reminder| matches!(reminder, Reminder::Before(span) if is_longer(span))) {
+        return problems.invalid(&place, "no reminder can come before the opening: \"deadline\" is a shorter time");
+    }
+    let is_late = |reminder: &Reminder| match reminder {
+        Reminder::Opened(span) => is_longer(span),
+        Reminder::Before(_) => false,
+        Reminder::After(_) => true,
+    };
+    if ends && list.iter().any(is_late) {
         problems.invalid(&place, "no reminder can come after the deadline, because \"onDeadline\" ends the task");
     }
 }
 
-/// Whether nothing of the activity is open after its last deadline.
+/// Whether nothing of the activity is open after its last deadline. A task that goes to others at an instant has no
+/// deadline any more.
 fn ends_at_deadline(node: &Node) -> bool {
-    let is_approval = input(node, "by").is_some();
+    let is_approval = is_approval(node);
     match input(node, "onDeadline").map(|input| &input.kind) {
         None => is_approval,
         Some(ExpressionKind::Literal(Value::Null)) => is_approval,
         Some(ExpressionKind::Literal(value)) => {
             let word = value.as_str().unwrap_or_default().to_ascii_lowercase();
-            let ends: &[&str] = if is_approval { &["expire", "approve", "reject", "escalate"] } else { &["expire"] };
-            ends.contains(&word.as_str())
+            let ends_for_good = || constant(node, "deadline").is_some_and(reminders::is_instant);
+            match word.trim() {
+                "expire" => true,
+                "approve" | "reject" => is_approval,
+                "escalate" => is_approval || ends_for_good(),
+                _ => false,
+            }
         }
         Some(_) => false,
     }
+}
+
+fn is_approval(node: &Node) -> bool {
+    input(node, "by").is_some()
+}
+
+/// Whether an input has a value, or an expression. Designers write blank texts.
+fn is_given(node: &Node, name: &str) -> bool {
+    let is_blank = |value: &Value| value.is_null() || value.as_str().is_some_and(|text| text.trim().is_empty());
+    input(node, name).is_some_and(|input| !matches!(&input.kind, ExpressionKind::Literal(value) if is_blank(value)))
 }
 
 fn input<'n>(node: &'n Node, name: &str) -> Option<&'n Expression> {

@@ -31,7 +31,7 @@ CREATE TABLE kinds AS SELECT concat_ws('-', rule, act, kind) AS id, rule, act, k
 CREATE FUNCTION document(k kinds) RETURNS jsonb LANGUAGE sql RETURN jsonb_build_object('definitionId', k.id,
     'outputs', '[{"name": "Decision"}, {"name": "Votes"}, {"name": "By"}]'::jsonb, 'root', jsonb_build_array(jsonb_build_object('id', 'ask', 'type', 'Approve',
         'by', '["p1", "p2", "p3", "p4"]'::jsonb, 'rule', k.rule, 'order', CASE k.kind WHEN 'serial' THEN 'serial' ELSE 'parallel' END,
-        'changeable', k.kind = 'changeable', 'subject', 's', 'deadline', '{"input": "deadline"}'::jsonb, 'onDeadline', k.act, 'escalateTo', '["q1", "q2"]'::jsonb,
+        'changeable', k.kind = 'changeable', 'subject', 's', 'deadline', '{"input": "deadline"}'::jsonb, 'onDeadline', k.act, 'escalateTo', CASE k.act WHEN 'escalate' THEN '["q1", "q2"]'::jsonb END,
         'result', '{"output": "Decision"}'::jsonb, 'votes', '{"output": "Votes"}'::jsonb, 'decidedBy', '{"output": "By"}'::jsonb))
     || CASE k.kind WHEN 'parallel' THEN '[{"type": "Sql", "statement": "INSERT INTO public.followed VALUES (($1 #>> ''{}'')::uuid)",
         "parameters": [{"js": "getWorkflowInstanceId()"}]}]'::jsonb ELSE '[]' END);

@@ -76,7 +76,7 @@ pub(super) const DEADLINE_EVENT: InputDescriptor =
 pub(super) const NOTIFY: InputDescriptor = InputDescriptor::new(
     "notify",
     "Object",
-    "What happens when a task is opened, assigned, reminded or escalated: {\"event\": NAME} is published, {\"workflow\": ID} is started.",
+    "What happens when a task is opened, assigned, reminded or escalated: {\"event\": NAME} is published, {\"workflow\": ID} is started; false: nothing, whatever the options say.",
 )
 .hint("json-editor")
 .constant()

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::activities::for_people::{TASK, task_of};
-use crate::activities::timing::positive_interval;
+use crate::activities::timing::{interval, positive_interval};
 use crate::activity::{Input, InputDescriptor};
 use crate::bookmark::{NewBookmark, Resumed};
 use crate::execution::Execution;
@@ -15,7 +15,7 @@ use crate::notification::Reason;
 use workflow_http::stimulus;
 use workflow_value::calendar::Interval;
 use workflow_value::fault::{Fault, shorten};
-use workflow_value::value::{parse_json, to_text};
+use workflow_value::value::{is_date_time, parse_json, to_text};
 
 /// Maximum number of reminders.
 const MAX_REMINDERS: usize = 20;
@@ -78,6 +78,16 @@ fn entry(value: &Value) -> Result<Reminder, Fault> {
         },
         _ => Err(unknown()),
     }
+}
+
+/// The interval of a constant deadline; `None`: it is an instant, or invalid.
+pub fn span_of(deadline: &Value) -> Option<Interval> {
+    if is_instant(deadline) { None } else { interval(deadline).ok() }
+}
+
+/// Whether a constant deadline is an instant.
+pub fn is_instant(deadline: &Value) -> bool {
+    is_date_time(to_text(deadline).trim())
 }
 
 /// Arms the reminders of a task, or of all open tasks of the execution. A time that has passed is left out: those who

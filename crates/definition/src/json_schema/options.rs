@@ -107,11 +107,12 @@ fn all() -> Value {
     closed(members)
 }
 
-/// What a task sends when something happens to it. Designers write it as text.
+/// What a task sends when something happens to it, or false. Designers write it as text.
 fn notify() -> Value {
     let name = || json!({ "type": "string", "pattern": "\\S" });
     json!({
-        "type": ["object", "string", "null"],
+        "type": ["object", "string", "boolean", "null"],
+        "not": { "const": true },
         "properties": {
             "event": described(name(), "The event that is published."),
             "workflow": described(name(), "Id of the definition of which an instance is started."),

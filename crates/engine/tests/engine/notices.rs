@@ -128,6 +128,11 @@ fn the_options_say_what_tasks_tell_unless_an_activity_does() {
     let event = |own: Value| started(definition(own)).last.stimuli[0].payload.clone();
     assert_eq!(event(json!({})), Some(json!({"EventName": "All"})));
     assert_eq!(event(json!({"notify": {"event": "Own"}})), Some(json!({"EventName": "Own"})));
+    assert_eq!(event(json!({"notify": null})), Some(json!({"EventName": "All"})), "designers write null for no value");
+    for off in [json!(false), json!("false")] {
+        let world = started(definition(json!({"notify": off})));
+        assert_eq!((world.last.tasks.len(), world.last.stimuli.len()), (1, 0));
+    }
     let mail = json!({"id": "mail", "type": "SendEmail", "to": ["ada@example.com"], "subject": "s"});
     let world = started(json!({"options": {"notify": {"event": "All"}}, "root": mail}));
     assert_eq!((world.last.tasks.len(), world.last.stimuli.len()), (1, 0), "nobody is asked by it");
@@ -328,6 +333,25 @@ fn what_would_tell_nobody_is_refused() {
     assert_eq!(place(votes.clone()), "/root/reminders");
     assert_eq!(problem(with(votes, json!({"onDeadline": "raise", "raiseTo": 1}))), None);
     assert_eq!(place(told(json!({"onDeadline": "raise"}))), "/root/onDeadline");
+    // What would silently do nothing.
+    assert_eq!(place(task(json!({"onDeadline": "expire"}))), "/root/onDeadline");
+    assert_eq!(place(approve(json!({"onDeadline": {"js": "'expire'"}}))), "/root/onDeadline");
+    assert_eq!(problem(task(json!({"onDeadline": "nothing"}))), None);
+    assert_eq!(problem(approve(json!({"onDeadline": "expire"}))), None, "designers write the default");
+    for (input, value) in [("raiseTo", json!(1)), ("deadlineEvent", json!("E")), ("escalateTo", json!(["cleo"]))] {
+        for acts in [json!({}), json!({"onDeadline": "expire"})] {
+            assert_eq!(place(told(with(acts, json!({input: value})))), format!("/root/{input}"));
+        }
+        assert_eq!(problem(told(json!({"onDeadline": {"js": "'expire'"}, input: value}))), None);
+        assert_eq!(problem(told(json!({"onDeadline": "expire", input: null}))), None);
+    }
+    let days = |more: Value| told(with(json!({"deadline": "2 days"}), more));
+    assert_eq!(place(days(json!({"reminders": {"before": "3 days"}}))), "/root/reminders");
+    assert_eq!(place(days(json!({"reminders": "3 days", "onDeadline": "expire"}))), "/root/reminders");
+    assert_eq!(problem(days(json!({"reminders": ["3 days", {"before": "1 day"}]}))), None);
+    let to_others = json!({"onDeadline": "escalate", "escalateTo": ["cleo"], "reminders": {"after": "1 day"}});
+    assert_eq!(problem(days(to_others.clone())), None);
+    assert_eq!(place(told(with(to_others, json!({"deadline": "2030-01-01"})))), "/root/reminders");
     assert_eq!(place(told(json!({"notify": {"workflow": "d"}}))), "/root/notify");
     assert_eq!(place(told(json!({"notify": {"js": "null"}}))), "/root/notify");
     let trigger = |event: &str| json!({"id": "heard", "type": "Event", "eventName": event, "canStartWorkflow": true});

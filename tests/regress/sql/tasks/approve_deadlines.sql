@@ -13,7 +13,7 @@ $$;
 SET client_min_messages = error;
 SELECT wf_define(jsonb_build_object('definitionId', 'late-' || act, 'outputs', '[{"name": "Decision"}, {"name": "By"}]'::jsonb,
     'root', jsonb_build_object('id', 'a', 'type', 'Approve', 'by', '["role:regress_boss", "role:regress_hr"]'::jsonb, 'subject', 's', 'deadline', '2 days',
-        'onDeadline', act, 'escalateTo', '["role:regress_author"]'::jsonb, 'result', '{"output": "Decision"}'::jsonb, 'decidedBy', '{"output": "By"}'::jsonb)))
+        'onDeadline', act, 'escalateTo', CASE act WHEN 'escalate' THEN '["role:regress_author"]'::jsonb END, 'result', '{"output": "Decision"}'::jsonb, 'decidedBy', '{"output": "By"}'::jsonb)))
 FROM unnest('{expire,approve,reject,escalate}'::text[]) AS act \g /dev/null
 -- Only a superuser sets the clock of the session.
 \c - postgres

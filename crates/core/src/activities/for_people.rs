@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::activities::timing::{interval, read_instant};
-use crate::activity::{Excluded, Input, InputDescriptor};
+use crate::activity::{Excluded, FromInput, Input, InputDescriptor};
 use crate::bookmark::{NewBookmark, Resumed};
 use crate::execution::{Execution, ForPeople, one_of};
 use crate::journal::EventKind;
@@ -68,10 +68,12 @@ pub(super) const ESCALATE_TO: InputDescriptor = InputDescriptor::new(
 .checked(|value| if is_blank(value) { Ok(()) } else { escalate_to(value).map(drop) });
 
 pub(super) const RAISE_TO: InputDescriptor =
-    InputDescriptor::new("raiseTo", "Int32", "The priority from the deadline on, with \"onDeadline\": \"raise\".");
+    InputDescriptor::new("raiseTo", "Int32", "The priority from the deadline on, with \"onDeadline\": \"raise\".")
+        .checked(|value| if is_blank(value) { Ok(()) } else { priority(value).map(drop) });
 
 pub(super) const DEADLINE_EVENT: InputDescriptor =
-    InputDescriptor::new("deadlineEvent", "String", "The event of the deadline, with \"onDeadline\": \"event\".");
+    InputDescriptor::new("deadlineEvent", "String", "The event of the deadline, with \"onDeadline\": \"event\".")
+        .checked(|value| check_indexed("event name", to_text(value).trim(), MAX_INDEXED));
 
 pub(super) const NOTIFY: InputDescriptor = InputDescriptor::new(
     "notify",
@@ -231,16 +233,18 @@ pub(super) fn task_of(bookmark: &Resumed) -> Option<Uuid> {
     Uuid::parse_str(bookmark.metadata.as_ref()?[TASK].as_str()?).ok()
 }
 
-/// The priority in the input `raiseTo`. 22023 if there is none, 22003 if it is out of range.
+/// The priority in the input `raiseTo`. 22023 if there is none, or it is no integer, 22003 if it is out of range.
 pub(super) fn raise_to(cx: &Execution<'_>, input: Input<Value>) -> Result<i32, Fault> {
     let value = cx.peek(input);
-    if value.is_null() {
+    if value.is_null() || is_blank(value) {
         return Err(Fault::new("22023", "\"onDeadline\": \"raise\" requires \"raiseTo\""));
     }
-    let number = value.as_i64().or_else(|| to_text(value).trim().parse().ok());
-    number
-        .and_then(|number| i32::try_from(number).ok())
-        .ok_or_else(|| Fault::new("22003", "input \"raiseTo\" is out of range for an integer"))
+    priority(value)
+}
+
+fn priority(value: &Value) -> Result<i32, Fault> {
+    let number = <i64 as FromInput>::read(value, "raiseTo")?;
+    i32::try_from(number).map_err(|_| Fault::new("22003", "input \"raiseTo\" is out of range for an integer"))
 }
 
 /// The name in the input `deadlineEvent`. 22023 if there is none.

@@ -282,6 +282,13 @@ fn a_deadline_raises_the_priority_or_publishes_an_event() {
     world.resume("ask", json!("yes"));
     assert_eq!(world.status(), SubStatus::Finished);
 
+    let refused = |priority: &str| {
+        let raise = json!({"deadline": "1 day", "onDeadline": "raise", "raiseTo": {"js": priority}});
+        started(task(raise)).last.incidents[0].fault.sqlstate.clone()
+    };
+    assert_eq!(refused("3000000000"), "22003");
+    assert_ne!(refused("'abc'"), "22003", "it is no number");
+
     let event = json!({"deadline": "1 day", "onDeadline": "event", "deadlineEvent": "Late"});
     let mut world = started(task(event.clone()));
     pass(&mut world, DEADLINE);
@@ -333,6 +340,11 @@ fn what_would_tell_nobody_is_refused() {
     assert_eq!(place(votes.clone()), "/root/reminders");
     assert_eq!(problem(with(votes, json!({"onDeadline": "raise", "raiseTo": 1}))), None);
     assert_eq!(place(told(json!({"onDeadline": "raise"}))), "/root/onDeadline");
+    for priority in [json!("abc"), json!(3_000_000_000_i64)] {
+        assert_eq!(place(told(json!({"onDeadline": "raise", "raiseTo": priority}))), "/root/raiseTo");
+    }
+    let long = "x".repeat(3_000);
+    assert_eq!(place(told(json!({"onDeadline": "event", "deadlineEvent": long}))), "/root/deadlineEvent");
     // What would silently do nothing.
     assert_eq!(place(task(json!({"onDeadline": "expire"}))), "/root/onDeadline");
     assert_eq!(place(approve(json!({"onDeadline": {"js": "'expire'"}}))), "/root/onDeadline");

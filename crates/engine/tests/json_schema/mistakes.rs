@@ -11,7 +11,7 @@ use workflow_engine::definition::Problem;
 use super::{corpus, refusals, violations};
 
 /// What the reader refuses and a schema cannot: parts of its messages, each with the reason.
-const BEYOND_A_SCHEMA: [(&str, &str); 34] = [
+const BEYOND_A_SCHEMA: [(&str, &str); 36] = [
     ("is not declared", "a name refers to another place of the document"),
     ("does not exist", "a name refers to another place of the document"),
     ("declared twice", "names are compared with each other"),
@@ -28,6 +28,8 @@ const BEYOND_A_SCHEMA: [(&str, &str); 34] = [
     ("\" requires \"", "an input depends on another one"),
     ("the deadline require", "an input depends on another one"),
     ("no reminder can come", "times are compared with each other"),
+    ("must be an integer", "an integer may be written as a text"),
+    ("is out of range for an integer", "an integer may be written as a text"),
     ("\" twice", "names are compared with each other"),
     ("is no valid JSON", "a text is parsed as JSON"),
     ("invalid JSON Schema", "a schema is compiled"),

@@ -90,8 +90,8 @@ pub fn is_instant(deadline: &Value) -> bool {
     is_date_time(to_text(deadline).trim())
 }
 
-/// Arms the reminders of a task, or of all open tasks of the execution. A time that has passed is left out: those who
-/// are asked learn of the opening itself.
+/// Arms the reminders of a task, or of all open tasks of the execution, one for each time. A time that has passed is left
+/// out: those who are asked learn of the opening itself.
 pub(super) fn arm(
     cx: &mut Execution<'_>,
     input: Input<Value>,
@@ -103,13 +103,15 @@ pub(super) fn arm(
         return Ok(());
     }
     let (now, zone) = (cx.instant(), cx.zone(None)?);
+    let mut armed = Vec::new();
     for reminder in reminders {
         let at = match reminder {
             Reminder::Opened(span) => span.after(now, zone.as_ref()),
             Reminder::Before(span) => deadline.and_then(|deadline| span.times(-1)?.after(deadline, zone.as_ref())),
             Reminder::After(span) => deadline.and_then(|deadline| span.after(deadline, zone.as_ref())),
         };
-        if let Some(at) = at.filter(|at| *at > now) {
+        if let Some(at) = at.filter(|at| *at > now && !armed.contains(at)) {
+            armed.push(at);
             cx.create_bookmark(NewBookmark {
                 name: Some(stimulus::REMINDER.to_owned()),
                 due_at: Some(at),

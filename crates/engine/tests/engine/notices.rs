@@ -142,11 +142,11 @@ fn the_options_say_what_tasks_tell_unless_an_activity_does() {
 
 #[test]
 fn reminders_come_once_at_their_times() {
-    let reminders = json!(["1 hour", {"before": "2 hours"}, {"before": "2 days"}, {"after": "3 hours"}]);
+    let reminders = json!(["1 hour", {"before": "2 hours"}, {"before": "2 days"}, {"after": "3 hours"}, "22 hours"]);
     let mut world = started(task(json!({"notify": {"event": "Task"}, "deadline": "1 day", "reminders": reminders})));
     let due: Vec<_> = world.bookmarks.iter().filter(|made| made.name == REMINDER).map(|made| made.due_at).collect();
     let hours = |hours: i64| Some(now() + TimeDelta::hours(hours));
-    assert_eq!(due, [hours(1), hours(22), hours(27)], "one that would be before the opening is left out");
+    assert_eq!(due, [hours(1), hours(22), hours(27)], "without one before the opening, and one for each time");
     pass(&mut world, REMINDER);
     assert_eq!(told(&world), once("reminded", &["ada", "ben"]));
     assert_eq!(world.bookmarks.iter().filter(|made| made.name == REMINDER).count(), 2);

@@ -92,9 +92,9 @@ impl People {
         !excluded.is_empty() && is_any_person(person, &self.excluded(excluded))
     }
 
-    /// Who is to be notified of a task, each once: those who are asked, with the members whom the task would accept in
-    /// place of a role that cannot log in, unless they are too many; then their substitutes, each with the absent person.
-    /// The task has these exclusions, and its approval these other votes.
+    /// Who is to be notified of a task, each once: those who are asked and whom the task would accept, with the members
+    /// whom it would accept in place of a role that cannot log in, unless they are too many; then their substitutes, each
+    /// with the absent person. The task has these exclusions, and its approval these other votes.
     pub fn addressees(
         &self,
         asked: &[String],
@@ -117,6 +117,7 @@ impl People {
         for entry in asked {
             match free_members(entry, &busy) {
                 Some(members) if each.len() + members.len() <= MAX_MEMBERS => each.extend(members),
+                _ if is_one_person(entry) && is_any_person(entry, &busy) => {}
                 _ => each.push(entry.clone()),
             }
         }
@@ -200,6 +201,11 @@ fn people_behind(name: &str, busy: &[Person], votes: usize) -> Option<Vec<u32>> 
         return None;
     }
     Some(logins.into_iter().filter(|login| !is_any_of(*login, busy)).take(votes).map(Oid::to_u32).collect())
+}
+
+/// Whether an assignee stands for a single person: a login role, or a name that the application knows.
+fn is_one_person(name: &str) -> bool {
+    name.strip_prefix(ForPeople::ROLE).is_none_or(|role| role::by_name(role).is_none_or(role::can_log_in))
 }
 
 /// Whether an assignee is one of these people, as far as it identifies a person.

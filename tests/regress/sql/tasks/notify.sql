@@ -359,3 +359,11 @@ SELECT count(wf_run_due()) FROM generate_series(1, 30) \g /dev/null
 SELECT definition_id, count(*), count(*) FILTER (WHERE sub_status = 'Suspended') AS waiting FROM workflow.instances WHERE definition_id IN ('ping', 'pong', 'tick', 'tock') GROUP BY 1 ORDER BY 1;
 SELECT i.definition_id, j.data ->> 'notSent' AS not_sent FROM workflow.journal AS j JOIN workflow.instances AS i ON i.id = j.instance_id
 WHERE i.definition_id IN ('ping', 'pong', 'tick', 'tock') AND j.data ? 'notSent' ORDER BY 1;
+
+-- A person whom the task excludes is not notified of it.
+SET ROLE regress_notify_author;
+SELECT wf_define('{"definitionId": "others", "root": {"id": "ask", "type": "RunTask", "taskName": "Ask", "candidates": ["cleo", "dan"], "not": ["starter"], "notify": {"event": "Task"}}}') \g /dev/null
+RESET ROLE;
+SET workflow.now = '2030-02-07 09:00+00';
+SELECT wf_start('others') FROM wf_set_actor('cleo') \g /dev/null
+SELECT jsonb_path_query_array(it, '$.people[*].person') AS people FROM last_told;

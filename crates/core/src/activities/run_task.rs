@@ -150,6 +150,7 @@ fn open(cx: &mut Execution<'_>, for_people: ForPeople, reason: Reason) -> Result
         .map_err(|_| Fault::new("22003", "input \"priority\" is out of range for an integer"))?;
     for_people::check_roles(cx, &for_people)?;
     let deadline = for_people.deadline;
+    let is_asked = for_people.assignee.is_some() || !for_people.candidates.is_empty();
     let for_people = Some(for_people).filter(|given| *given != ForPeople::default()).map(Box::new);
     let id = cx.new_id();
     cx.create_bookmark(NewBookmark {
@@ -158,7 +159,9 @@ fn open(cx: &mut Execution<'_>, for_people: ForPeople, reason: Reason) -> Result
         ..NewBookmark::default()
     })?;
     cx.create_task(id, name, payload, priority, for_people)?;
-    cx.notify(id, reason);
+    if is_asked {
+        cx.notify(id, reason);
+    }
     reminders::arm(cx, REMINDERS, deadline, Some(id))?;
     cx.set_output(TASK_ID, Value::String(id.to_string()))?;
     Ok(id)

@@ -1,6 +1,8 @@
 //! Notices of tasks. A burst collects them and sends them at its end, so nobody is notified of a task that it closes
 //! again.
 
+use std::collections::BTreeMap;
+
 use uuid::Uuid;
 
 use crate::activity::Excluded;
@@ -46,12 +48,14 @@ impl Execution<'_> {
 impl Runner<'_> {
     /// Sends the notices about tasks that are open at the end of the burst. `opened` are those that it has opened.
     pub(super) fn send_notices(&mut self, opened: &[NewTask]) {
+        let opened: BTreeMap<Uuid, &NewTask> = opened.iter().map(|task| (task.bookmark_id, task)).collect();
         for (sequence, notice) in std::mem::take(&mut self.burst.scratch.notices) {
             let Some(context) = self.burst.context(sequence) else { continue };
             let (program, node) = (self.burst.program, self.burst.program.node(context.node));
-            let new = opened.iter().find(|task| task.bookmark_id == notice.task).map(OpenTask::of);
-            let is_new = matches!(notice.reason, Reason::Opened | Reason::Escalated);
-            let task = if is_new { new } else { self.burst.host.open_task(notice.task) };
+            let task = match notice.reason {
+                Reason::Opened | Reason::Escalated => opened.get(&notice.task).map(|task| OpenTask::of(task)),
+                Reason::Assigned | Reason::Reminded | Reason::Due => self.burst.host.open_task(notice.task),
+            };
             // A task that is for nobody is for task workers. An operator may assign it to a person later.
             let Some(task) = task.filter(|task| notice.event.is_some() || task.is_for_people()) else { continue };
             let sent = notification::send(program, self.burst.instance, node, &notice, &task, self.burst.host);

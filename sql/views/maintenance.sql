@@ -165,7 +165,7 @@ AS $$
     SELECT 'directory of people cannot be asked', d.function
     FROM workflow.directory d LEFT JOIN workflow.owners o ON o.id = d.owner
          LEFT JOIN pg_proc p ON p.oid = to_regprocedure(d.function || '(text)')
-    WHERE p.proowner IS DISTINCT FROM workflow._role_of(o.role_oid, o.name) OR p.oid IS NULL
+    WHERE p.proowner IS DISTINCT FROM workflow._role_of(o.role_oid, o.name) OR p.oid IS NULL OR p.provolatile = 'v'
     UNION ALL
     SELECT 'owner of a limit is unknown', l.id::text
     FROM workflow.limits l

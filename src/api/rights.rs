@@ -83,7 +83,10 @@ fn require_directory(found: &directory::Candidate) -> Result<(), PgError> {
     let missing: Vec<&str> =
         directory::COLUMNS.into_iter().filter(|column| !found.columns.iter().any(|has| has == column)).collect();
     if !missing.is_empty() {
-        return Err(refused(format!("It does not return: {}.", missing.join(", "))));
+        return Err(refused(format!("It does not return as text: {}.", missing.join(", "))));
+    }
+    if found.is_temporary {
+        return Err(refused("It is temporary, so no other session finds it.".to_owned()));
     }
     if !found.is_stable {
         return Err(refused("It is VOLATILE, and a look-up must not change anything.".to_owned()));

@@ -23,8 +23,10 @@ pub struct Candidate {
     pub is_stable: bool,
     /// Its owner.
     pub owner: Oid,
-    /// Names of the columns that it returns.
+    /// Names of the columns that it returns as text.
     pub columns: Vec<String>,
+    /// Whether only one session finds it.
+    pub is_temporary: bool,
     /// Whether every role may execute it.
     pub is_open: bool,
 }
@@ -32,9 +34,12 @@ pub struct Candidate {
 static CANDIDATE: Statement = Statement::new(
     "SELECT format('%I.%I', n.nspname, p.proname), p.prokind = 'f' AND p.pronargs = 1 AND p.proargtypes[0] = 'text'::regtype, \
             p.provolatile <> 'v', p.proowner, \
-            COALESCE((SELECT jsonb_agg(u.name) FROM unnest(p.proargnames, p.proargmodes) AS u (name, mode) WHERE u.mode IN ('o', 'b', 't')), \
+            COALESCE((SELECT jsonb_agg(u.name) FROM unnest(p.proargnames, p.proargmodes, p.proallargtypes) AS u (name, mode, type) \
+                      JOIN pg_type c ON c.oid = u.type WHERE u.mode IN ('o', 'b', 't') AND c.typcategory = 'S'), \
                      (SELECT jsonb_agg(a.attname) FROM pg_type t JOIN pg_attribute a ON a.attrelid = t.typrelid \
-                      WHERE t.oid = p.prorettype AND a.attnum > 0 AND NOT a.attisdropped), '[]'), \
+                      JOIN pg_type c ON c.oid = a.atttypid \
+                      WHERE t.oid = p.prorettype AND a.attnum > 0 AND NOT a.attisdropped AND c.typcategory = 'S'), '[]'), \
+            n.oid = pg_my_temp_schema() OR pg_is_other_temp_schema(n.oid), \
             has_function_privilege('public', p.oid, 'EXECUTE') AND has_schema_privilege('public', n.oid, 'USAGE') \
      FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE p.oid = $1",
     &[Type::Oid],
@@ -48,6 +53,7 @@ pub fn candidate(function: Oid) -> Option<Candidate> {
         is_stable: row.get(),
         owner: row.get(),
         columns: names(&row.get()),
+        is_temporary: row.get(),
         is_open: row.get(),
     })
 }

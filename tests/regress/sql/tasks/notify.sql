@@ -367,3 +367,15 @@ RESET ROLE;
 SET workflow.now = '2030-02-07 09:00+00';
 SELECT wf_start('others') FROM wf_set_actor('cleo') \g /dev/null
 SELECT jsonb_path_query_array(it, '$.people[*].person') AS people FROM last_told;
+
+-- A directory of one session, or without texts; and one that has become VOLATILE.
+CREATE FUNCTION pg_temp.here(person text) RETURNS TABLE (name text, mail text, zone text, language text, manager text) STABLE LANGUAGE sql AS 'SELECT $1, $1, $1, $1, $1';
+CREATE FUNCTION hr.numbers(person text) RETURNS TABLE (name text, mail text, zone integer, language text, manager text) STABLE LANGUAGE sql AS 'SELECT $1, $1, 1, $1, $1';
+\set VERBOSITY sqlstate
+SELECT wf_set_directory('pg_temp.here(text)');
+\set VERBOSITY default
+SELECT wf_set_directory('hr.numbers(text)');
+SELECT wf_set_directory('hr.small(text)');
+ALTER FUNCTION hr.small VOLATILE;
+SELECT * FROM wf_check() WHERE problem LIKE 'directory%';
+SELECT wf_set_directory(NULL);

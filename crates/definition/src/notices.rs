@@ -38,13 +38,18 @@ pub(super) fn check(program: &Program, outline: &Outline<'_>, problems: &mut Pro
         return;
     }
     let written = outline.activities.len();
+    let option = Path::Below(&Path::Root, "/options/notify");
+    let by_option = program.options.notify.as_ref().is_some_and(|notify| starts_itself(program, notify));
+    if by_option && program.nodes.iter().any(|node| node.inlined.is_none() && inherits(node)) {
+        problems.invalid(&option, STARTS_ITSELF);
+    }
     for (ix, node) in program.nodes.iter().enumerate() {
         let pointer = outline.pointer(using(program, ix, written));
         let place = Path::Below(&Path::Root, &pointer);
-        if node.notify.as_ref().is_some_and(|notify| starts_itself(program, notify)) {
+        let is_reported = ix < written && inherits(node);
+        if !is_reported && node.notify.as_ref().is_some_and(|notify| starts_itself(program, notify)) {
             let key = place.key(NOTIFY);
-            let at = if ix < written { &key } else { &place };
-            problems.invalid(at, "a workflow cannot start itself for each of its tasks");
+            problems.invalid(if ix < written { &key } else { &place }, STARTS_ITSELF);
         }
         if ix >= written {
             // The rest was checked when the inlined workflow was stored.
@@ -53,6 +58,13 @@ pub(super) fn check(program: &Program, outline: &Outline<'_>, problems: &mut Pro
         check_reminders(node, &place, problems);
         check_deadline(node, &place, problems);
     }
+}
+
+const STARTS_ITSELF: &str = "a workflow cannot start itself for each of its tasks";
+
+/// Whether an activity notifies people as the options say.
+fn inherits(node: &Node) -> bool {
+    node.notify.is_some() && Notify::of_input(input(node, NOTIFY)).is_none()
 }
 
 /// Reports an act at a deadline that there is not, or that lacks what it requires, and what no act uses.

@@ -366,6 +366,10 @@ fn what_would_tell_nobody_is_refused() {
     assert_eq!(place(told(with(to_others, json!({"deadline": "2030-01-01"})))), "/root/reminders");
     assert_eq!(place(told(json!({"notify": {"workflow": "d"}}))), "/root/notify");
     assert_eq!(place(told(json!({"notify": {"js": "null"}}))), "/root/notify");
+    let document = json!({"definitionId": "d", "options": {"notify": {"workflow": "d"}}, "root": [task(json!({})), task(json!({"id": "b"}))]});
+    let limits = ReadLimits { is_new: true, ..ReadLimits::default() };
+    let problems = compile(&document, &(), &limits, false).expect_err("refused");
+    assert_eq!((problems.len(), problems[0].path.as_str()), (1, "/options/notify"));
     let trigger = |event: &str| json!({"id": "heard", "type": "Event", "eventName": event, "canStartWorkflow": true});
     assert_eq!(place(json!([trigger("E"), told(json!({}))])), "/root/1/notify");
     assert_eq!(problem(json!([trigger("Other"), told(json!({}))])), None);

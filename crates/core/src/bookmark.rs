@@ -106,13 +106,23 @@ pub struct Resumed {
     pub auto_burn: bool,
     /// Whether a resume without callback completes the activity.
     pub auto_complete: bool,
+    /// When time resumes it, if it does.
+    pub due_at: Option<DateTime<Utc>>,
 }
 
 impl From<Bookmark> for Resumed {
     /// A bookmark as the burst created it, for a host that keeps its bookmarks in memory.
     fn from(bookmark: Bookmark) -> Self {
-        let Bookmark { id, name, activity_instance_id, payload, metadata, callback, auto_burn, auto_complete, .. } =
-            bookmark;
-        Self { id, name, activity_instance_id, payload, metadata, callback, auto_burn, auto_complete }
+        Self {
+            id: bookmark.id,
+            name: bookmark.name,
+            activity_instance_id: bookmark.activity_instance_id,
+            payload: bookmark.payload,
+            metadata: bookmark.metadata,
+            callback: bookmark.callback,
+            auto_burn: bookmark.auto_burn,
+            auto_complete: bookmark.auto_complete,
+            due_at: bookmark.due_at,
+        }
     }
 }

@@ -263,6 +263,7 @@ impl Waits {
             callback: self.callback.map(|name| join_callback(&name, self.callback_owner)),
             auto_burn: self.auto_burn,
             auto_complete: self.auto_complete,
+            due_at: self.due_at.map(Into::into),
         };
         let bookmark = Bookmark {
             id: resumed.id,
@@ -277,7 +278,7 @@ impl Waits {
             callback: resumed.callback.clone(),
             auto_burn: resumed.auto_burn,
             auto_complete: resumed.auto_complete,
-            due_at: self.due_at.map(Into::into),
+            due_at: resumed.due_at,
         };
         Waiting {
             resumed,

@@ -175,6 +175,7 @@ impl Activity for Approve {
         let mut approval = Approval::of(cx.memory()).ok_or_else(lost)?;
         match bookmark.name.as_str() {
             stimulus::DEADLINE => return deadline_passed(cx, &mut approval),
+            stimulus::REMINDER if reminders::is_overtaken(cx, bookmark) => return Ok(()),
             stimulus::REMINDER => {
                 let unanswered = approval.undecided().filter_map(|voter| voter.task);
                 unanswered.for_each(|task| cx.notify(task, Reason::Reminded));

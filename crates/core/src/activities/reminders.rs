@@ -1,9 +1,12 @@
 //! Reminders of tasks for people: the input `reminders`.
 //!
-//! Each reminder is a bookmark that is due at its time, so it comes once, after every crash, and a pause moves it.
+//! Each reminder is a bookmark that is due at its time, so it comes once, after every crash, and a pause moves it. Of
+//! several that are overdue only the last one reminds.
 
-use chrono::{DateTime, Utc};
-use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::activities::for_people::{TASK, task_of};
@@ -90,6 +93,9 @@ pub fn is_instant(deadline: &Value) -> bool {
     is_date_time(to_text(deadline).trim())
 }
 
+/// The member of the metadata of a reminder with the microseconds to the next one, as a text.
+const NEXT: &str = "Next";
+
 /// Arms the reminders of a task, or of all open tasks of the execution, one for each time. A time that has passed is left
 /// out: those who are asked learn of the opening itself.
 pub(super) fn arm(
@@ -103,36 +109,49 @@ pub(super) fn arm(
         return Ok(());
     }
     let (now, zone) = (cx.instant(), cx.zone(None)?);
-    let mut armed = Vec::new();
-    for reminder in reminders {
-        let at = match reminder {
-            Reminder::Opened(span) => span.after(now, zone.as_ref()),
-            Reminder::Before(span) => deadline.and_then(|deadline| span.times(-1)?.after(deadline, zone.as_ref())),
-            Reminder::After(span) => deadline.and_then(|deadline| span.after(deadline, zone.as_ref())),
-        };
-        if let Some(at) = at.filter(|at| *at > now && !armed.contains(at)) {
-            armed.push(at);
-            cx.create_bookmark(NewBookmark {
-                name: Some(stimulus::REMINDER.to_owned()),
-                due_at: Some(at),
-                metadata: task.map(|task| json!({ TASK: task.to_string() })),
-                auto_complete: false,
-                ..NewBookmark::default()
-            })?;
-        }
+    let time = |reminder: Reminder| match reminder {
+        Reminder::Opened(span) => span.after(now, zone.as_ref()),
+        Reminder::Before(span) => deadline.and_then(|deadline| span.times(-1)?.after(deadline, zone.as_ref())),
+        Reminder::After(span) => deadline.and_then(|deadline| span.after(deadline, zone.as_ref())),
+    };
+    let times: BTreeSet<DateTime<Utc>> = reminders.into_iter().filter_map(time).filter(|at| *at > now).collect();
+    let next = times.iter().skip(1).copied().map(Some).chain([None]);
+    for (at, next) in times.iter().copied().zip(next) {
+        let mut metadata = Map::new();
+        metadata.extend(task.map(|task| (TASK.to_owned(), Value::from(task.to_string()))));
+        let span = next.and_then(|next| (next - at).num_microseconds());
+        metadata.extend(span.map(|span| (NEXT.to_owned(), Value::from(span.to_string()))));
+        cx.create_bookmark(NewBookmark {
+            name: Some(stimulus::REMINDER.to_owned()),
+            due_at: Some(at),
+            metadata: Some(metadata).filter(|metadata| !metadata.is_empty()).map(Value::Object),
+            auto_complete: false,
+            ..NewBookmark::default()
+        })?;
     }
     Ok(())
 }
 
+/// Whether the next reminder is due as well, as after an outage or a pause: one of them is enough.
+pub(super) fn is_overtaken(cx: &Execution<'_>, bookmark: &Resumed) -> bool {
+    let next = || {
+        let span: i64 = bookmark.metadata.as_ref()?[NEXT].as_str()?.parse().ok()?;
+        bookmark.due_at?.checked_add_signed(TimeDelta::microseconds(span))
+    };
+    next().is_some_and(|next| next <= cx.instant())
+}
+
 /// Reminds those who are asked by the task of a reminder.
 pub(super) fn remind(cx: &mut Execution<'_>, bookmark: &Resumed) {
-    if let Some(task) = task_of(bookmark) {
+    if let Some(task) = task_of(bookmark).filter(|_| !is_overtaken(cx, bookmark)) {
         cx.notify(task, Reason::Reminded);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]

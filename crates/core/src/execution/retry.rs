@@ -260,6 +260,7 @@ fn resumed(bookmark: &Bookmark) -> Resumed {
         callback: bookmark.callback.clone(),
         auto_burn: bookmark.auto_burn,
         auto_complete: bookmark.auto_complete,
+        due_at: bookmark.due_at,
     }
 }
 

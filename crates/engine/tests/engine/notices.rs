@@ -155,6 +155,22 @@ fn reminders_come_once_at_their_times() {
 }
 
 #[test]
+fn of_several_overdue_reminders_the_last_one_reminds() {
+    let more = json!({"notify": {"event": "Task"}, "reminders": ["3 hours", "1 hour", "2 hours"]});
+    for definition in [task(more.clone()), approve(more)] {
+        let mut world = started(definition);
+        world.host.later = 2 * 3_600;
+        pass(&mut world, REMINDER);
+        assert_eq!(told(&world), [], "the next one is due as well");
+        pass(&mut world, REMINDER);
+        assert!(!told(&world).is_empty());
+        world.host.later = 9 * 3_600;
+        pass(&mut world, REMINDER);
+        assert!(!told(&world).is_empty(), "it is the last one");
+    }
+}
+
+#[test]
 fn a_reminder_of_an_approval_is_for_those_who_have_not_voted() {
     let mut world = started(approve(json!({"notify": {"event": "Task"}, "reminders": "1 hour", "changeable": true})));
     assert_eq!(told(&world).len(), 2);

@@ -87,6 +87,8 @@ pub struct FakeHost {
     pub directory: BTreeMap<String, DirectoryEntry>,
     /// Why the directory cannot be asked.
     pub directory_failure: Option<String>,
+    /// How many seconds have passed.
+    pub later: i64,
     /// How many notices have led to the next burst.
     pub generation: u32,
     /// The person who started the instance, whom tasks with exclusions refuse.
@@ -111,7 +113,7 @@ pub struct FakeHost {
 
 impl Host for FakeHost {
     fn now(&self) -> DateTime<Utc> {
-        DateTime::from_timestamp(1_800_000_000, 0).expect("a valid instant")
+        DateTime::from_timestamp(1_800_000_000 + self.later, 0).expect("a valid instant")
     }
 
     fn zone(&self, name: Option<&str>) -> Result<Rc<dyn Zone>, Fault> {

@@ -120,6 +120,12 @@ fn what_cannot_be_sent_is_on_record_and_faults_nothing() {
     assert_eq!(world.status(), SubStatus::Suspended);
     let why = world.trail.iter().find_map(|event| Some(event.data.as_ref()?.0.get("why")?.clone()));
     assert_eq!(why, Some(json!("it is gone")));
+    // A journal of milestones has no notes.
+    let world =
+        started(json!({"options": {"journal": "milestones", "notify": {"event": "Task", "workflow": "missing"}},
+        "root": task(json!({}))}));
+    let noted = world.trail.iter().filter(|event| event.kind == EventKind::Note).count();
+    assert_eq!((world.last.stimuli.len(), noted), (1, 0));
 }
 
 #[test]

@@ -21,6 +21,8 @@ pub enum Entry {
     EndedBookmarks,
     /// *Clear*: a new correlation id for bookmarks and tasks that stay.
     Correlation,
+    /// *Clear*: open tasks that get a higher priority.
+    RaisedTasks,
     /// *Write*: the task whose answer the burst took.
     TaskEnd,
     /// *Stored*: lanes of new tasks that have limits.
@@ -61,7 +63,7 @@ pub enum Entry {
 
 impl Entry {
     /// All of them, in the order of the phases.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 28] = [
         Self::Response,
         Self::Raise,
         Self::Abandoned,
@@ -71,6 +73,7 @@ impl Entry {
         Self::LeaseEnd,
         Self::EndedBookmarks,
         Self::Correlation,
+        Self::RaisedTasks,
         Self::TaskEnd,
         Self::Lanes,
         Self::FiredTimer,

@@ -239,6 +239,7 @@ impl Plan {
         self.entries.add_if(resumed.is_some_and(|resumed| resumed.kind == BookmarkKind::Lease), Entry::LeaseEnd);
         self.entries.add_if(ends_others, Entry::EndedBookmarks);
         self.entries.add_if(correlates, Entry::Correlation);
+        self.entries.add_if(!delta.raised_tasks.is_empty(), Entry::RaisedTasks);
         if let Some(resumed) = resumed {
             self.resumed = resumed_row(resumed, delta.keep_resumed, ends_others || correlates);
         }

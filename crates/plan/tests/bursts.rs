@@ -335,6 +335,13 @@ fn last_lease() {
 }
 
 #[test]
+fn deadline_that_raises_the_priority() {
+    let ask = json!({"id": "ask", "type": "RunTask", "taskName": "ask", "deadline": "2030-01-01", "onDeadline": "raise", "raiseTo": 5});
+    let mut run = Run::started(json!({"definitionId": "d", "root": ask}));
+    assert!(entries(&run.resume("ask", "Deadline")).contains(&RaisedTasks));
+}
+
+#[test]
 fn act_names_its_bookmark_once() {
     let act = |kind| Some(Act::new(kind, Identity { role: 10, login: None, actor: None }));
     let mut run = Run::started(json!({"definitionId": "d", "root": [event("go"), event("end")]}));

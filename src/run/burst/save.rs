@@ -64,7 +64,9 @@ pub fn clear(context: &CallContext, row: &InstanceRow, plan: &Plan, delta: &Delt
     if let (true, Some(ended)) = (plan.uses(Entry::LeaseEnd), resumed) {
         tasks::fail_of(&ended.bookmark.activity_instance_id, &instance.id, now);
     }
-    delta.raised_tasks.iter().for_each(tasks::raise);
+    if plan.uses(Entry::RaisedTasks) {
+        delta.raised_tasks.iter().for_each(tasks::raise);
+    }
     let (ends_others, correlates) = (plan.uses(Entry::EndedBookmarks), plan.uses(Entry::Correlation));
     if !ends_others && !correlates {
         return;

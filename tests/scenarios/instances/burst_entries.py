@@ -65,7 +65,8 @@ SELECT wf_define(d) FROM jsonb_array_elements($$[
     {"definitionId": "long", "options": {"journal": {"keep": 5}}, "root": {"type": "While", "condition": true,
         "body": {"type": "Event", "eventName": "Round"}}},
     {"definitionId": "inside", "root": {"type": "Parallel", "activities": [{"type": "Event", "eventName": "Inside"},
-        [{"type": "Event", "eventName": "Go"}, {"type": "Sql", "statement": "SELECT FROM wf_publish_event('Inside')"}]]}}
+        [{"type": "Event", "eventName": "Go"}, {"type": "Sql", "statement": "SELECT FROM wf_publish_event('Inside')"}]]}},
+    {"definitionId": "raised", "root": {"type": "RunTask", "taskName": "Ask", "candidates": ["ada"], "deadline": "10 min", "onDeadline": "raise", "raiseTo": 5}}
 ]$$) AS d;
 SELECT wf_limit_tasks('Limited', 1);
 """
@@ -104,6 +105,7 @@ CASES = {
     "quiet": "SELECT wf_start('quiet'); SELECT sub_status FROM workflow.waiting, wf_resume(bookmark_id);",
     "long": "SELECT wf_start('long'); DO $$ BEGIN FOR i IN 1..20 LOOP PERFORM FROM wf_publish_event('Round'); END LOOP; END $$;",
     "inside": "SELECT wf_start('inside'); SELECT cardinality(resumed) FROM wf_publish_event('Go');",
+    "raised": "SELECT wf_start('raised'); SET LOCAL workflow.now = '2026-03-01 09:15:00+00'; SELECT wf_run_due();",
 }
 
 # A notification is sent at the commit; but a transaction that has one cannot be prepared.
@@ -120,6 +122,7 @@ EXPECTED = {
     "LeaseEnd": ["lease"],
     "EndedBookmarks": ["lease", "race", "leaves", "paused", "scheduled"],
     "Correlation": ["named"],
+    "RaisedTasks": ["raised"],
     "TaskEnd": ["task"],
     "Lanes": ["limited"],
     "FiredTimer": ["recur"],
@@ -132,7 +135,7 @@ EXPECTED = {
     "Schedule": ["scheduled"],
     "Successor": ["meter"],
     "Warning": ["lease", "fails"],
-    "TimerNotice": ["leaves", "timer", "recur"],
+    "TimerNotice": ["leaves", "timer", "recur", "raised"],
     "RetryWakeup": [],
     "Queue": ["kept"],
     "Deferred": ["inside"],

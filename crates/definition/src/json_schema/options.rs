@@ -113,6 +113,7 @@ fn notify() -> Value {
     json!({
         "type": ["object", "string", "boolean", "null"],
         "not": { "const": true },
+        "pattern": "^\\s*(false|\\{[\\s\\S]*\\})?\\s*$",
         "properties": {
             "event": described(name(), "The event that is published."),
             "workflow": described(name(), "Id of the definition of which an instance is started."),

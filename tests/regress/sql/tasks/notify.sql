@@ -360,7 +360,7 @@ SELECT definition_id, count(*), count(*) FILTER (WHERE sub_status = 'Suspended')
 SELECT i.definition_id, j.data ->> 'notSent' AS not_sent FROM workflow.journal AS j JOIN workflow.instances AS i ON i.id = j.instance_id
 WHERE i.definition_id IN ('ping', 'pong', 'tick', 'tock') AND j.data ? 'notSent' ORDER BY 1;
 
--- A person whom the task excludes is not notified of it.
+-- A person whom the task excludes is not notified of it; dora is dan's substitute.
 SET ROLE regress_notify_author;
 SELECT wf_define('{"definitionId": "others", "root": {"id": "ask", "type": "RunTask", "taskName": "Ask", "candidates": ["cleo", "dan"], "not": ["starter"], "notify": {"event": "Task"}}}') \g /dev/null
 RESET ROLE;

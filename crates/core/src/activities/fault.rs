@@ -2,10 +2,10 @@
 
 use crate::activity::handle::inputs;
 use crate::activity::{Activity, Descriptor, InputDescriptor};
-use crate::execution::Execution;
+use crate::execution::{Execution, default_of};
 use workflow_value::fault::Fault;
 
-/// Faults with the author's code and message.
+/// Faults with the author's code and message. The DETAIL has what differs from the defaults.
 #[derive(Debug)]
 pub struct RaiseFault;
 
@@ -33,9 +33,23 @@ impl Activity for RaiseFault {
     }
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
-        let (code, category, kind) = (cx.get(CODE)?, cx.get(CATEGORY)?, cx.get(FAULT_TYPE)?);
         let message = cx.get(MESSAGE)?;
         let message = if message.is_empty() { "the workflow raised a fault".into() } else { message };
-        Err(Fault::new("P0001", message).detail(format!("Code {code}, category {category}, type {kind}.")))
+        let mut given = Vec::new();
+        for (name, input) in [("code", CODE), ("category", CATEGORY), ("type", FAULT_TYPE)] {
+            let value = cx.get(input)?;
+            if !value.is_empty() && default_of(cx.node().activity.descriptor().inputs.get(input.index)) != value {
+                given.push(format!("{name} {value}"));
+            }
+        }
+        let mut detail = given.join(", ");
+        let fault = Fault::new("P0001", message);
+        Err(match detail.get_mut(..1) {
+            Some(first) => {
+                first.make_ascii_uppercase();
+                fault.detail(format!("{detail}."))
+            }
+            None => fault,
+        })
     }
 }

@@ -81,15 +81,22 @@ fn beside_a_fault_a_branch_that_waits_is_faulted_with_it_or_goes_on_with_inciden
 }
 
 #[test]
-fn an_activity_fault_that_says_nothing_has_defaults() {
-    let world = World::started(json!([{"id": "f", "type": "Fault"}, line("no")]));
-    assert_eq!((world.status(), world.lines()), (SubStatus::Faulted, vec![]));
-    let fault = &world.last.incidents[0].fault;
-    assert_eq!(fault.sqlstate, "P0001");
-    let told = format!("{} {}", fault.message, fault.detail.as_deref().unwrap_or_default());
-    for default in ["0", "General", "System"] {
-        assert!(told.contains(default), "{told}");
-    }
+fn an_activity_fault_tells_what_its_author_has_given() {
+    let fault = |activity: Value| {
+        let world = World::started(json!([activity, line("no")]));
+        assert_eq!((world.status(), world.lines()), (SubStatus::Faulted, vec![]));
+        let fault = &world.last.incidents[0].fault;
+        assert_eq!(fault.sqlstate, "P0001");
+        (fault.message.clone(), fault.detail.clone().unwrap_or_default())
+    };
+    let told = |message: &str, detail: &str| (message.to_owned(), detail.to_owned());
+    // Defaults say nothing, whether the author has written them or not.
+    assert_eq!(fault(json!({"type": "Fault"})), told("the workflow raised a fault", ""));
+    let usual = json!({"type": "Fault", "code": "0", "category": "General", "faultType": "System", "message": "no"});
+    assert_eq!(fault(usual), told("no", ""));
+    assert_eq!(fault(json!({"type": "Fault", "message": "no", "category": "HTTP"})), told("no", "Category HTTP."));
+    let own = json!({"type": "Fault", "code": "E17", "category": "Business", "faultType": "Credit", "message": "no"});
+    assert_eq!(fault(own), told("no", "Code E17, category Business, type Credit."));
 }
 
 #[test]

@@ -15,6 +15,7 @@ use workflow_core::journal::{ActKind, CLAIM_UNTIL, Event, EventKind, LATE_RESPON
 use workflow_core::program::{Node, Program};
 use workflow_definition::Appearance;
 use workflow_value::calendar::Zone;
+use workflow_value::fault::Fault;
 use workflow_value::value::json_text;
 
 mod by_hand;
@@ -386,14 +387,33 @@ impl<'a> Explanation<'a> {
             };
         };
         let by = one_line(by, MAX_VALUE);
-        let is_answer = |answer: &&GivenAnswer| Some(answer.task) == event.bookmark_id;
-        let result = answer.as_ref().filter(is_answer).map(GivenAnswer::with_result).unwrap_or_default();
+        let answer = answer.as_ref().filter(|answer| Some(answer.task) == event.bookmark_id);
+        let result = answer.map(GivenAnswer::with_result).unwrap_or_default();
         match kind {
-            ActKind::Complete | ActKind::Override => format!("{who} was answered by {by}{result}"),
-            ActKind::Fail => format!("{who} was given up by {by}"),
+            ActKind::Complete | ActKind::Override => match answer.and_then(|answer| self.last_failure(event, answer)) {
+                Some((failure, follows)) => {
+                    format!("{who}, the last attempt failed: {failure}, reported by {by}{result}; {follows}")
+                }
+                None => format!("{who} was answered by {by}{result}"),
+            },
+            // The fault follows, and tells the reason.
+            ActKind::Fail => format!("{who}, the last attempt failed, reported by {by}"),
             _ if *has_actor => format!("{who} was resumed by {by}"),
             _ => format!("{who} was resumed"),
         }
+    }
+
+    /// The failure of an attempt that an answer reports, and what follows. It was the last attempt, because the
+    /// answer was accepted.
+    fn last_failure(&self, event: &Event, answer: &GivenAnswer) -> Option<(String, &'static str)> {
+        let ix = self.find_node(event.node_id.as_deref().unwrap_or_default(), &event.activity_id)?;
+        let (node, result) = (self.program.node(ix), answer.result.as_ref());
+        let Fault { message, sqlstate, .. } = node.activity.validate_answer(&node.inputs, result).ok()??.fault;
+        let follows = match node.activity.handles_failure(self.program, ix, result) {
+            true => "the workflow handles this failure",
+            false => "nothing handles this failure, and the workflow continues",
+        };
+        Some((format!("{} ({sqlstate})", one_line(&message, MAX_VALUE)), follows))
     }
 
     /// An answer that was stored for a session of the owner and never took effect: no event tells of it.

@@ -7,8 +7,10 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 use workflow_engine::calendar::{Utc0, Zone};
 use workflow_engine::definition::{ReadLimits, appearances, compile};
-use workflow_engine::explain::{Explanation, Lease, OpenBookmark, OpenIncident};
+use workflow_engine::explain::{Caused, Explanation, GivenAnswer, Lease, OpenBookmark, OpenIncident};
+use workflow_engine::fault::{Fault, TASK_FAILED};
 use workflow_engine::instance::Instance;
+use workflow_engine::journal::ActKind;
 use workflow_engine::picture::{Caption, Picture, Progress, Standing};
 
 use crate::support::{Named, World, broken, event, line, numbered_otherwise};
@@ -197,6 +199,50 @@ fn a_story_repeats_the_call_to_a_service_and_not_the_fault_that_reports_its_resu
     world.resume("it's paid", json!({ "statusCode": 402 }));
     let open_incident = OpenIncident { activity_id: "declined".into(), ..OpenIncident::default() };
     assert_eq!(story(&world, &Utc0, &[], &[open_incident]).pop(), Some(format!("    {repeat}")));
+}
+
+#[test]
+fn a_story_shows_the_last_failed_attempt_of_a_call() {
+    let lines = |port: &str, kind: ActKind, result: Value| {
+        let mut call = json!({ "id": "call", "type": "SendHttpRequest", "url": "https://bank.example/" });
+        call[port] = line("not paid");
+        let mut world = World::started(json!([call]));
+        let task = world.bookmarks[0].id;
+        match kind {
+            ActKind::Fail => world.fail(0, 1, Fault::new(TASK_FAILED, "the service answered with status 503")),
+            _ => world.resume("call", result.clone()),
+        }
+        let answer = GivenAnswer { task, activity_id: "call".into(), result: Some(result), is_used: true };
+        let act = Caused { kind, by: "demo".into(), has_actor: false, answer: Some(answer) };
+        let mut story = Explanation::new(&world.program, &[], &world.instance, &Utc0);
+        story.burst(at(), Some(act), &world.trail);
+        let lines =
+            story.end(&[], &[]).into_iter().filter_map(|line| line.split_once("  call ").map(|line| line.1.to_owned()));
+        lines.filter(|line| !line.ends_with("waits")).collect::<Vec<_>>()
+    };
+    let (call, busy) = ("(SendHttpRequest · https://bank.example/)", json!({ "statusCode": 503 }));
+    let failed = format!(
+        "{call}, the last attempt failed: the service answered with status 503 (WF001), reported by demo with {{\"statusCode\":503}}"
+    );
+    assert_eq!(
+        lines("unmatchedStatusCode", ActKind::Complete, busy.clone()),
+        [format!("{failed}; the workflow handles this failure")]
+    );
+    assert_eq!(
+        lines("timeout", ActKind::Complete, busy.clone()),
+        [format!("{failed}; nothing handles this failure, and the workflow continues")]
+    );
+    assert_eq!(
+        lines("timeout", ActKind::Fail, busy),
+        [
+            format!("{call}, the last attempt failed, reported by demo"),
+            format!("{call} faulted: the service answered with status 503 (WF001)"),
+        ]
+    );
+    assert_eq!(
+        lines("unmatchedStatusCode", ActKind::Complete, json!({ "statusCode": 402 })),
+        [format!("{call} was answered by demo with {{\"statusCode\":402}}")]
+    );
 }
 
 #[test]

@@ -160,6 +160,8 @@ SELECT activity_id, message, code FROM workflow.incidents WHERE instance_id = :'
 SELECT sub_status FROM wf_retry(:'id');
 SELECT task_id, token FROM wf_claim_tasks('{Elsa.SendHttpRequest}') \gset
 SELECT sub_status FROM wf_complete_task(:'task_id', '{"error": "connect"}', token => :'token');
+-- Both are shown as failures: the one that faulted, and the one that a port handles.
+SELECT substr(line, 22) AS story FROM wf_explain(:'id') AS line WHERE line LIKE '%attempt%' OR line LIKE '%faulted:%';
 -- In a flowchart a connection for it says so.
 SELECT wf_define('{"definitionId": "flow", "root": {"type": "Flowchart", "activities": [
     {"id": "call", "type": "FlowSendHttpRequest", "url": "https://a.example", "retry": {"maxAttempts": 1}}, {"id": "after", "type": "WriteLine", "text": "after"},

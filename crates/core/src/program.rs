@@ -371,6 +371,11 @@ impl Node {
         self.activity.descriptor().flow == FlowRole::Each
     }
 
+    /// Whether its author raises a fault with it. A retry raises that again.
+    pub fn is_fault(&self) -> bool {
+        self.type_name == "Elsa.Fault"
+    }
+
     /// A list of parts by its position in the descriptor.
     pub fn part_list(&self, list: usize) -> &[Part] {
         self.parts.get(list).map_or(&[], Vec::as_slice)

@@ -41,13 +41,13 @@ pub fn has_told_of_stimulus() -> bool {
     BACKEND.told_of_stimulus_at.get() == session::statement_start()
 }
 
-/// Warns that a call left an instance faulted, `for_good` or until it is retried.
-pub fn warn_faulted(instance: Uuid, activity: &str, error: &PgError, for_good: bool) {
+/// Warns that a call left an instance faulted. `hint`: what repairs it; `None`: nothing does.
+pub fn warn_faulted(instance: Uuid, activity: &str, error: &PgError, hint: Option<String>) {
     warning(PgError {
         sqlstate: "01000".into(),
         message: format!("workflow instance {instance} is faulted"),
         detail: Some(format!("Activity \"{activity}\": {} (SQLSTATE {}).", error.message, error.sqlstate)),
-        hint: (!for_good).then(|| "wf_retry runs the faulted activities again.".into()),
+        hint,
         ..PgError::default()
     });
 }

@@ -1,7 +1,9 @@
 //! Incidents: storing the faults of a burst, and telling its caller of them.
 
 use uuid::Uuid;
+use workflow_engine::Program;
 use workflow_engine::execution::{Delta, Incident};
+use workflow_engine::program::Node;
 use workflow_plan::Resolved;
 
 use crate::access::{Operation, instance};
@@ -53,7 +55,8 @@ fn faulted_somewhere(id: Uuid) -> PgError {
 
 /// Warns that the burst left the instance faulted.
 pub fn warn(row: &InstanceRow, compiled: &Compiled, host: &SpiHost<'_>, delta: &Delta) {
-    let (id, for_good) = (row.instance.id, row.instance.has_failed());
+    let (id, program) = (row.instance.id, &compiled.program);
+    let hint = |faulted: Option<&Node>| (!row.instance.has_failed()).then(|| repair(program, faulted));
     let warned = PgError::new("01000", format!("workflow instance {id} is faulted"));
     if !may_read(row, compiled) {
         let is_told = instance::allows(Operation::SeeOutcome, row, compiled);
@@ -61,11 +64,31 @@ pub fn warn(row: &InstanceRow, compiled: &Compiled, host: &SpiHost<'_>, delta: &
         let detail = cause.map(|cause| format!("{} (SQLSTATE {}).", cause.message, cause.sqlstate));
         warning(PgError { detail, ..warned });
     } else if let Some(incident) = delta.incidents.last() {
-        warn_faulted(id, &incident.activity_id, &host.original(&incident.fault), for_good);
+        let faulted = program.nodes.iter().find(|node| node.node_id == incident.node_id);
+        warn_faulted(id, &incident.activity_id, &host.original(&incident.fault), hint(faulted));
     } else if let Some(incident) = incidents::open(id).last() {
         // The burst went well, but an activity that faulted before is still to be retried, or has ended the run.
         let text = |key: &str| incident[key].as_str().unwrap_or_default().to_owned();
-        let error = PgError::new(&text("sqlstate"), text("message"));
-        warn_faulted(id, &text("activity_id"), &error, for_good);
+        let (activity, error) = (text("activity_id"), PgError::new(&text("sqlstate"), text("message")));
+        let faulted = program.find(&activity).map(|ix| program.node(ix));
+        warn_faulted(id, &activity, &error, hint(faulted));
+    }
+}
+
+/// How to repair an instance with this faulted activity.
+fn repair(program: &Program, faulted: Option<&Node>) -> String {
+    let Some(fault) = faulted.filter(|node| node.is_fault()) else {
+        return "wf_retry runs the faulted activities again.".to_owned();
+    };
+    match program.reported_call(fault) {
+        Some(call) => format!(
+            "wf_retry raises it again. wf_schedule_activity repeats the call \"{}\", whose result it reports.",
+            call.id
+        ),
+        None => {
+            "wf_retry raises it again, unless wf_migrate has corrected the definition. wf_schedule_activity repeats \
+                 an earlier activity, wf_cancel_activity skips this one."
+                .to_owned()
+        }
     }
 }

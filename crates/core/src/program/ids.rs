@@ -29,6 +29,13 @@ impl Program {
         node.is_some_and(|node| node.activity.is_reassignable(&node.inputs))
     }
 
+    /// The activity whose task had the result that a `Fault` inside it reports: the innermost one around it that opens
+    /// a task for a worker.
+    pub fn reported_call(&self, fault: &Node) -> Option<&Node> {
+        let mut around = std::iter::successors(fault.parent, |ix| self.node(*ix).parent).map(|ix| self.node(ix));
+        around.find(|node| node.activity.descriptor().waits == WaitKind::ForTask)
+    }
+
     /// Marks the nodes whose id is ambiguous.
     pub fn mark_shared_ids(&mut self) {
         let mut first: HashMap<&str, usize> = HashMap::with_capacity(self.nodes.len());

@@ -171,7 +171,7 @@ fn a_story_tells_what_happened_and_how_to_go_on() {
             "2027-01-15 09:00:00  stopped by the fault",
             "bad has faulted: broken in two (P0001)",
             "    hint: Mend it.",
-            "    SELECT * FROM wf_retry('01930000-0000-7000-8000-0123456789ab');",
+            "    wf_retry raises it again; to skip it: SELECT * FROM wf_cancel_activity('01930000-0000-7000-8000-0123456789ab', 'bad');",
         ]
     );
 }

@@ -8,9 +8,7 @@ use uuid::Uuid;
 use super::remarks::times;
 use super::{Explanation, GivenUp, Lease, MAX_VALUE, OpenBookmark, OpenIncident, OpenRecords, members, value};
 use crate::picture::text::one_line;
-use workflow_core::activity::WaitKind;
 use workflow_core::execution::ForPeople;
-use workflow_core::program::Node;
 use workflow_http::stimulus;
 
 impl Explanation<'_> {
@@ -62,37 +60,32 @@ impl Explanation<'_> {
         }
     }
 
-    /// Adds the calls that continue the instance. If a `Fault` reports the result of a call to a service, `wf_retry` would
-    /// only raise it again: the call itself is repeated.
+    /// Adds the calls that continue the instance. `wf_retry` would only raise the fault of a `Fault` again: a call to a
+    /// service whose result it reports is repeated, any other `Fault` can be skipped.
     fn repair(&mut self, open_incidents: &[OpenIncident]) {
-        let (mut calls, mut has_others) = (BTreeSet::new(), false);
+        let (id, mut calls, mut has_others) = (self.instance.id, BTreeSet::new(), false);
         for open_incident in open_incidents {
-            match self.failed_call(open_incident) {
-                Some(call) => {
-                    calls.insert(literal(&call.id));
+            let faulted = self.find_node(&open_incident.node_id, &open_incident.activity_id);
+            let fault = faulted.map(|ix| self.program.node(ix)).filter(|node| node.is_fault());
+            match fault.map(|fault| (fault, self.program.reported_call(fault))) {
+                Some((_, Some(call))) => {
+                    calls.insert(format!("SELECT * FROM wf_schedule_activity('{id}', {});", literal(&call.id)));
+                }
+                Some((fault, None)) => {
+                    calls.insert(format!(
+                        "wf_retry raises it again; to skip it: SELECT * FROM wf_cancel_activity('{id}', {});",
+                        literal(&fault.id)
+                    ));
                 }
                 None => has_others = true,
             }
         }
-        let id = self.instance.id;
         for call in calls {
-            self.add_line(format!("    SELECT * FROM wf_schedule_activity('{id}', {call});"));
+            self.add_line(format!("    {call}"));
         }
         if has_others {
             self.add_line(format!("    SELECT * FROM wf_retry('{id}');"));
         }
-    }
-
-    /// The activity whose task had the result that a faulted `Fault` below it reports.
-    fn failed_call(&self, open_incident: &OpenIncident) -> Option<&Node> {
-        let faulted = self.program.node(self.find_node(&open_incident.node_id, &open_incident.activity_id)?);
-        if faulted.type_name != "Elsa.Fault" {
-            return None;
-        }
-        let mut around = std::iter::successors(faulted.parent, |ix| self.program.node(*ix).parent);
-        around.find_map(|ix| {
-            Some(self.program.node(ix)).filter(|node| node.activity.descriptor().waits == WaitKind::ForTask)
-        })
     }
 
     /// Adds the attempts of workers at a task. Returns whether a worker holds it.

@@ -111,7 +111,8 @@ fn definition() -> Value {
     json!({
         "type": "object",
         "required": ["root"],
-        "anyOf": [identified("definitionId"), identified("name"), identified("id")],
+        "if": { "anyOf": [identified("name"), identified("id")] },
+        "else": identified("definitionId"),
         "properties": properties,
         "patternProperties": { COMMENTS: true },
         "additionalProperties": false,
@@ -123,7 +124,8 @@ fn elsa_definition() -> Value {
     let list = json!({ "type": ["array", "object", "null"] });
     json!({
         "type": "object",
-        "anyOf": [{ "required": ["root"] }, { "required": ["Root"] }],
+        "if": { "required": ["Root"] },
+        "else": { "required": ["root"] },
         "properties": {
             "definitionId": described(text_or_null(), "Identifies the definition across its versions."),
             "name": described(text_or_null(), "Name for people."),

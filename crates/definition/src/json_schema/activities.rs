@@ -86,10 +86,11 @@ fn short_activity(declared: &[DeclaredType]) -> Value {
     json!({
         "type": "object",
         "properties": common_members(declared),
-        "anyOf": [
-            { "required": ["type"] },
-            { "required": ["workflowDefinitionId"], "properties": { "workflowDefinitionId": { "type": "string", "minLength": 1 } } },
-        ],
+        "if": {
+            "required": ["workflowDefinitionId"],
+            "properties": { "workflowDefinitionId": { "type": "string", "minLength": 1 } },
+        },
+        "else": { "required": ["type"] },
         "allOf": built_in.chain(others).chain([starts_nothing]).chain(declared.is_empty().then_some(custom)).collect::<Vec<_>>(),
     })
 }
@@ -120,22 +121,26 @@ fn common_members(declared: &[DeclaredType]) -> Value {
     })
 }
 
-/// The types of activities, each with its description, for completion and for a message that lists them.
+/// The types of activities. An unknown one is reported with the known ones.
 fn type_names(declared: &[DeclaredType]) -> Value {
-    let named = |name: &str, description: &str| json!({ "const": name, "description": description });
-    let short = descriptors().map(|descriptor| named(short_name(descriptor.type_name), descriptor.description));
-    let others = declared.iter().map(|other| named(&other.name, other.description.as_deref().unwrap_or_default()));
+    let short = descriptors().map(|descriptor| (short_name(descriptor.type_name), descriptor.description));
+    let others = declared.iter().map(|other| (&*other.name, other.description.as_deref().unwrap_or_default()));
+    let named: Vec<(&str, &str)> = short.chain(others).collect();
+    let names: Vec<&str> = named.iter().map(|(name, _)| *name).collect();
     let full: Vec<&str> = descriptors().map(|descriptor| descriptor.type_name).collect();
-    let mut alternatives: Vec<Value> = short.chain(others).collect();
-    alternatives.push(json!({ "pattern": format!("^(?:{})$", full.join("|").replace('.', "\\.")) }));
-    if declared.is_empty() {
-        alternatives.push(is_own_type());
-    }
+    // Editors complete these and show their descriptions. They refuse nothing: of alternatives, most programs report
+    // only that none is valid.
+    let listed = named.iter().map(|(name, description)| json!({ "const": name, "description": description }));
+    let alternatives: Vec<Value> = listed.chain([json!(true)]).collect();
+    let mut unlisted = vec![json!({ "enum": full })];
+    unlisted.extend(declared.is_empty().then(is_own_type));
     json!({
         "type": "string",
         "description": "Type of the activity. A name of your own needs a dot, such as Acme.Shout, unless the schema was \
                         made from the database in which it is registered.",
         "anyOf": alternatives,
+        "if": { "anyOf": unlisted },
+        "else": { "enum": names },
     })
 }
 

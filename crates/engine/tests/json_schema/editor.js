@@ -13,6 +13,9 @@ const SCHEMA = path.join(__dirname, "../../../../docs/definition.schema.json");
 const MISTAKES = [
     ['{"definitionId": "d", "root": [{"type": "WriteLine", «"txt"»: "x"}]}', /txt is not allowed/],
     ['{"definitionId": "d", "root": [{"type": «"RunTak"», "taskName": "x"}]}', /Value is not accepted.*"RunTask"/],
+    ['{"definitionId": "d", "root": [{"type": «"Elsa.RunTak"», "taskName": "x"}]}', /Value is not accepted.*"RunTask"/],
+    ['{"definitionId": "d", "root": [«{»"taskName": "x"}]}', /Missing property "type"/],
+    ['«{»"root": []}', /Missing property "definitionId"/],
     ['{"definitionId": "d", "root": [«{»"type": "RunTask"}]}', /Missing property "taskName"/],
     ['{"definitionId": "d", "root": [{"type": "Delay", "timeSpan": «"5 minuts"»}]}', /an interval, such as/],
     ['{"definitionId": "d", "root": [{"type": "If", "condition": {"js": «5»}}]}', /Expected "string"/],

@@ -101,6 +101,24 @@ fn pages_name_the_schema_in_the_documents_that_they_show() {
 }
 
 #[test]
+fn what_is_unknown_or_missing_is_named_and_not_reported_as_no_alternative() {
+    let only = |document: Value| {
+        let found = violations(&document);
+        assert_eq!(found.len(), 1, "{found:?}");
+        found.into_iter().next().expect("a violation")
+    };
+    for name in ["RunTak", "", "Elsa.RunTak", "workflow.Try"] {
+        let (place, message) = only(json!({"definitionId": "d", "root": [{"type": name, "taskName": "t"}]}));
+        assert_eq!(place, "/root/0/type", "{name}: {message}");
+        assert!(message.starts_with(&format!("\"{name}\" is not one of \"Sequence\", \"Flowchart\"")), "{message}");
+    }
+    let missing = |name: &str, place: &str| (place.to_owned(), format!("\"{name}\" is a required property"));
+    assert_eq!(only(json!({"definitionId": "d", "root": [{"taskName": "t"}]})), missing("type", "/root/0"));
+    assert_eq!(only(json!({"root": []})), missing("definitionId", ""));
+    assert_eq!(only(json!({"toolVersion": "3.0", "name": "d"})), missing("root", ""));
+}
+
+#[test]
 fn registered_types_and_used_workflows_are_known_with_their_members() {
     let member = |name: &str, type_name: &str| DeclaredMember {
         name: name.into(),
@@ -134,5 +152,6 @@ fn registered_types_and_used_workflows_are_known_with_their_members() {
     assert_eq!(paths(json!({"type": "AddNumbers", "a": 1, "sum": {"var": "S"}})), [""; 0]);
     assert_eq!(paths(json!([{"type": "AddNumbers", "b": 1}])), ["/root/0"]);
     assert_eq!(paths(json!({"type": "Acme.Other"})), ["/root/type"]);
+    assert_eq!(paths(json!({"type": "Elsa.WriteLine", "text": "x"})), [""; 0]);
     assert_eq!(violations(&json!({"definitionId": "d", "root": {"type": "Acme.Other", "any": 1}})), []);
 }

@@ -64,6 +64,7 @@ mod outline;
 mod parts;
 mod problem;
 mod property;
+mod requests;
 mod resilience;
 mod retry;
 mod scope;
@@ -164,6 +165,7 @@ fn read(
     let identity = identity.unwrap_or_default();
     let nodes = activity::read_all(&outline, &scopes, &settings.options, problems);
     compensation::check(&nodes, &settings.options, &outline, problems);
+    requests::check(&nodes, &outline, problems);
     let mut by_id = HashMap::with_capacity(nodes.len());
     for (ix, node) in (0u32..).zip(&nodes) {
         by_id.entry(node.id.clone()).or_insert(NodeIx(ix));

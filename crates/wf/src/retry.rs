@@ -35,6 +35,10 @@ pub fn retry(arguments: RetryArguments, shared: &SharedArguments) -> Result<(), 
         });
         let state = state.await?;
         let said = json!({"instance_id": state.instance_id, "sub_status": state.sub_status});
-        arguments.output.print(&said, || format!("retried; the instance: {}", state.sub_status.to_lowercase()))
+        let advice = match &*state.sub_status {
+            "Faulted" => format!("; `wf explain {instance}` says what repairs it"),
+            _ => String::new(),
+        };
+        arguments.output.print(&said, || format!("retried; the instance: {}{advice}", state.sub_status.to_lowercase()))
     })
 }

@@ -223,6 +223,11 @@ fn definitions_of_files_are_stored_in_one_transaction() {
     );
     let damaged = file("d.json", "{");
     assert!(world.refusal(&["define", &damaged]).contains("d.json:1:"));
+    let odd = file("e.json", r#"{"definitionId": "odd", "root": {"type": "WriteLine", "text": "{{ Input.name }}"}}"#);
+    let output = world.output(&["define", &odd]);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "odd, version 1\n", "{output:?}");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.starts_with("wf: odd: warning: ") && said.ends_with(" (/root/text)\n"), "{said}");
 }
 
 #[test]
@@ -230,7 +235,10 @@ fn a_faulted_instance_is_retried() {
     let world = World::new();
     let instance = world.start("order-1");
     world.says(&["tasks", "complete", &world.task()]);
-    assert_eq!(world.says(&["retry", "order-1"]), "retried; the instance: faulted\n");
+    assert_eq!(
+        world.says(&["retry", "order-1"]),
+        format!("retried; the instance: faulted; `wf explain {instance}` says what repairs it\n")
+    );
     let table = format!("CREATE TABLE nowhere (i integer); GRANT INSERT ON nowhere TO {}", world.name);
     world.admin(&world.name, &table);
     let retried = world.json(&["retry", &instance, "--activities", "Ledger", "--json"]);

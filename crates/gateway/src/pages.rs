@@ -1,5 +1,6 @@
 //! HTML pages.
 
+mod console;
 mod frame;
 mod inbox;
 mod incidents;
@@ -38,6 +39,7 @@ pub fn routes() -> Routes {
         .merge(start::routes())
         .merge(requests::routes())
         .merge(substitutes::routes())
+        .merge(console::routes())
         .merge(incidents::routes())
         .merge(instance::routes())
         .map(|router| {

@@ -10,6 +10,7 @@ use axum::http::{StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{Html, IntoResponse, Redirect, Response};
 
+use super::console;
 use super::reader::Reader;
 use crate::caller::Caller;
 use crate::failure::Failure;
@@ -52,6 +53,8 @@ pub struct FrameSession {
     pub roles: Vec<String>,
     /// Whether the role may read definitions, so that the menu has the pages for those who build and operate.
     pub is_builder: bool,
+    /// Whether the role may read the numbers of the whole database.
+    pub is_monitor: bool,
 }
 
 /// The roles that $1 can act as.
@@ -64,8 +67,9 @@ const ROLES: &str = concat!(
       AND rolname OPERATOR(pg_catalog.!~) '^pg_' ORDER BY 1"
 );
 
-/// Whether the role may read any definition.
-const READS_DEFINITIONS: &str = "SELECT EXISTS (SELECT FROM workflow.definition_list) AS reads";
+/// Whether the role may read any definition, and whether it may read the numbers of the whole database.
+const SEES: &str = "SELECT EXISTS (SELECT FROM workflow.definition_list) AS reads, \
+     pg_catalog.pg_has_role('pg_monitor', 'USAGE') AS measures";
 
 impl Frame {
     /// Reads from the database which roles the visitor can act as, and what the menu shows.
@@ -76,16 +80,17 @@ impl Frame {
         title: impl Into<String>,
     ) -> Result<Self, Failure> {
         let caller = &visitor.caller;
-        let (roles, reads) = tokio::try_join!(
+        let (roles, sees) = tokio::try_join!(
             app.database.catalogue(ROLES, parameters![caller.login.as_str()]),
-            app.database.read(caller, READS_DEFINITIONS, parameters![])
+            app.database.read(caller, SEES, parameters![])
         )?;
         let session = FrameSession {
             login: caller.name().to_owned(),
             name: shown_name(caller),
             role: caller.role.clone(),
             roles: roles.iter().map(|row| row.get("rolname")).collect(),
-            is_builder: reads.first().is_some_and(|row| row.get("reads")),
+            is_builder: sees.first().is_some_and(|row| row.get("reads")),
+            is_monitor: sees.first().is_some_and(|row| row.get("measures")),
         };
         Ok(Self {
             title: title.into(),
@@ -104,6 +109,7 @@ impl Frame {
             role: caller.role.clone(),
             roles: Vec::new(),
             is_builder: false,
+            is_monitor: false,
         });
         Self { title: title.to_owned(), here: "", path, reader, session }
     }
@@ -111,6 +117,21 @@ impl Frame {
     /// Whether the visitor builds or operates workflows: the role may read some, or details for developers are shown.
     pub fn is_builder(&self) -> bool {
         self.reader.is_developer || self.session.as_ref().is_some_and(|session| session.is_builder)
+    }
+
+    /// Whether the visitor may read the numbers of the whole database.
+    pub fn is_monitor(&self) -> bool {
+        self.session.as_ref().is_some_and(|session| session.is_monitor)
+    }
+
+    /// Whether a path is that of the menu entry of this page. The pages of the console have one entry together.
+    pub fn is_here(&self, path: &str) -> bool {
+        self.here == path || path == console::OVERVIEW && self.tabs().iter().any(|(tab, _)| *tab == self.here)
+    }
+
+    /// The tabs of the console: path and text.
+    pub fn tabs(&self) -> [(&'static str, &'static str); console::TABS.len()] {
+        console::TABS
     }
 
     /// The role that the visitor acts as.
@@ -135,13 +156,17 @@ impl Frame {
             ("/start", "plus", "start.title"),
             ("/requests", "list-checks", "requests.title"),
         ];
-        let builders = [
-            ("/definitions", "workflow", "frame.definitions"),
-            ("/instances", "layers", "frame.instances"),
-            ("/incidents", "triangle-alert", "frame.incidents"),
-        ];
-        let shown = if self.is_builder() { &builders[..] } else { &[] };
-        people.iter().chain(shown).map(|(path, icon, key)| (*path, *icon, self.t(key))).collect()
+        let builders = [("/definitions", "workflow", "frame.definitions"), ("/instances", "layers", "frame.instances")];
+        let builders = if self.is_builder() { &builders[..] } else { &[] };
+        let is_shown = self.is_builder() || self.is_monitor();
+        let console = is_shown.then_some((console::OVERVIEW, "triangle-alert", "frame.operations"));
+        people
+            .iter()
+            .chain(builders)
+            .copied()
+            .chain(console)
+            .map(|(path, icon, key)| (path, icon, self.t(key)))
+            .collect()
     }
 }
 

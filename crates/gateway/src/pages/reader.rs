@@ -56,6 +56,11 @@ impl<S: Sync> FromRequestParts<S> for Reader {
 }
 
 impl Reader {
+    /// The same for a page that is in English only.
+    pub fn in_english(self) -> Self {
+        Self { language: Language::English, ..self }
+    }
+
     /// The text of a key, for templates.
     pub fn t(&self, key: &str) -> &'static str {
         self.language.text(key)

@@ -17,15 +17,22 @@ impl Statement {
         Self { sql, values }
     }
 
+    /// Runs a statement that only reads.
+    pub async fn read(&self, database: &Database, caller: &Caller) -> Result<Vec<Row>, Failure> {
+        let parameters = self.values.iter().map(|value| value.clone().into_parameter()).collect();
+        database.read(caller, self.sql, parameters).await
+    }
+
+    /// Runs a statement that writes.
     pub async fn run(self, database: &Database, caller: &Caller) -> Result<Vec<Row>, Failure> {
         let parameters = self.values.into_iter().map(|value| value.into_parameter()).collect();
         database.write(caller, self.sql, parameters).await
     }
 
-    /// The statement for display: with literals in place of the parameters, and unqualified names of functions and
-    /// types.
+    /// The statement for display: with literals in place of the parameters, and unqualified names of functions, types
+    /// and operators.
     pub fn display(&self) -> String {
-        let sql = self.sql.replace("@wf.", "").replace("pg_catalog.", "");
+        let sql = plain_operators(self.sql).replace("@wf.", "").replace("pg_catalog.", "");
         let mut parts = sql.split('$');
         let mut shown = parts.next().unwrap_or_default().to_owned();
         for part in parts {
@@ -37,6 +44,19 @@ impl Statement {
         }
         shown + ";"
     }
+}
+
+/// Operators without their schema. `OPERATOR()` binds tighter than comparisons and looser than arithmetic, so
+/// statements put parentheses around what would group differently without it.
+fn plain_operators(sql: &str) -> String {
+    let mut parts = sql.split("OPERATOR(pg_catalog.");
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (operator, rest) = part.split_once(')').unwrap_or((part, ""));
+        plain += operator;
+        plain += rest;
+    }
+    plain
 }
 
 /// An SQL literal that is safe for either value of `standard_conforming_strings`.
@@ -59,5 +79,7 @@ mod tests {
         assert_eq!(display(sql, &[Some("a"), None]), "SELECT wf_cancel('a'::uuid, NULL, NULL, 'a');");
         assert_eq!(display("f($1)", &[Some("it's $1 \\'; DROP")]), "f( E'it''s $1 \\\\''; DROP');");
         assert_eq!(display("SELECT 1", &[]), "SELECT 1;");
+        let sql = "SELECT a OPERATOR(pg_catalog.=) ANY ($1::pg_catalog.text[]) AND b OPERATOR(pg_catalog.<) c";
+        assert_eq!(display(sql, &[Some("{x}")]), "SELECT a = ANY ('{x}'::text[]) AND b < c;");
     }
 }

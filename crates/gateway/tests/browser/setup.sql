@@ -86,6 +86,9 @@ SELECT wf_define(jsonb_build_object('id', 'fault', 'root', jsonb_build_array(jso
     'code', repeat('code', 10), 'message', repeat('message', 30)))));
 SELECT wf_start('fault', on_fault => 'store');
 
+-- For those on duty: a limit of tasks.
+SELECT wf_limit_tasks('Pick', 2, 10, '1 minute', key => 'customer');
+
 -- What people see: ben asks for leave, and ada decides. Dora has nothing to do.
 SELECT wf_define('{"id": "leave", "name": "Leave of absence", "description": "Ask for days off. The clerks decide within two days.",
     "inputs": [{"name": "firstDay", "type": "String", "required": true, "displayName": "First day", "schema": {"format": "date"}},

@@ -14,11 +14,16 @@ const ROLES: &str = "
         END IF;
     END $$";
 
+/// The roles `watcher`, which may read the metrics, and `blind`, which may not.
+pub fn create_roles() {
+    connect(&shared_server(), "postgres").batch_execute(ROLES).expect("the roles");
+}
+
 /// A gateway that serves metrics as a role, and their address.
 fn watched(role: &str) -> (World, String) {
     let listen = format!("127.0.0.1:{}", free_port());
     let world = World::with(&["--metrics-listen", &listen, "--metrics-role", role, "--request-seconds", "3600"]);
-    connect(&shared_server(), "postgres").batch_execute(ROLES).expect("the roles");
+    create_roles();
     (world, format!("http://{listen}"))
 }
 

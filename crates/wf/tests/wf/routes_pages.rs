@@ -5,7 +5,8 @@ use crate::routes::{SECRET, WaitingWorkflow};
 use crate::studio::Folder;
 
 /// Pages that are the same for all logged-in users: those of Studio request their content from Elsa's API.
-pub const FRAMES: &[&str] = &["GET /definitions", "GET /instances", "GET /preferences", "GET /substitutes"];
+pub const FRAMES: &[&str] =
+    &["GET /definitions", "GET /instances", "GET /overview", "GET /preferences", "GET /substitutes"];
 
 /// A request of a browser. D, I, T and B stand for a definition of ada's, an instance, its task and its bookmark.
 pub struct PageCase {
@@ -31,6 +32,7 @@ const fn act(address: &'static str, form: &'static str, before: &'static str) ->
 }
 
 const FAIL: &str = "SELECT wf_fail_task(task_id, token, 'quokka', retry => false, on_fault => 'store') FROM wf_claim_tasks('{quokka D}')";
+const LIMIT: &str = "SELECT wf_limit_tasks('quokka D', 1)";
 const PAUSE: &str = "SELECT wf_pause('I', 'quokka')";
 const TAKE: &str = "SELECT wf_assign_task('T', 'role:ada')";
 const COMPLETE: &str = "SELECT wf_complete_task('T', '1')";
@@ -54,6 +56,7 @@ pub const PAGES: &[PageCase] = &[
     PageCase { route: "POST /start/{definition_id}", address: "/start/D", form: "do=start", before: "", refused: 404 },
     get("GET /requests", "/requests", "", 200),
     get("GET /incidents", "/incidents", FAIL, 200),
+    get("GET /workers", "/workers", LIMIT, 200),
     get("GET /instances/{id}", "/instances/I", "", 404),
     get("GET /instances/{id}", "/instances/I", FAIL, 404),
     get("GET /instances/{id}/picture.svg", "/instances/I/picture.svg", "", 403),

@@ -87,7 +87,8 @@ async function task_failed_with_a_reason_and_tried_again(page) {
   await page.getByLabel("Code").fill("illegible");
   await pages.button(page, "Fail").click();
   await pages.told(page, "The task has failed: its activity has faulted.");
-  await pages.link(page, "Incidents").click();
+  await pages.link(page, "Operations").click();
+  await page.getByRole("navigation", { name: "Operations" }).getByRole("link", { name: "Incidents", exact: true }).click();
   const incident = pages.card(page, "the receipt is illegible");
   await incident.getByText("illegible", { exact: false }).first().waitFor();
   await incident.getByRole("link", { name: "Retry approve …" }).click();

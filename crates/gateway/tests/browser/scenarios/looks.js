@@ -47,7 +47,9 @@ async function empty_pages_are_accessible(page) {
     ["done-empty", "/inbox?whose=done"],
     ["start-empty", "/start"],
     ["requests-empty", "/requests"],
+    ["overview-empty", "/overview"],
     ["incidents-empty", "/incidents"],
+    ["workers", "/workers"],
     ["preferences", "/preferences"],
     ["substitutes", "/substitutes"],
     ["unknown", "/nowhere"],
@@ -62,7 +64,9 @@ async function full_pages_are_accessible(page, another) {
     ["inbox", "/inbox"],
     ["inbox-all", "/inbox?whose=all&every=yes"],
     ["inbox-nothing-found", "/inbox?q=nothing"],
+    ["overview", "/overview"],
     ["incidents", "/incidents"],
+    ["limits", "/workers"],
   ])
     await visit(page, name, path);
   await page.locator("details.account summary").click();

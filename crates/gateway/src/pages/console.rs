@@ -1,0 +1,43 @@
+//! The console: pages for those on duty, who find what is stuck, late or failing, and mend it. In English only.
+//!
+//! Each page reads views that show a role its part, and each action is one transaction for one object.
+
+mod overview;
+mod workers;
+
+use crate::routing::Routes;
+
+pub fn routes() -> Routes {
+    Routes::new().merge(overview::routes()).merge(workers::routes())
+}
+
+/// The first page of the console.
+pub const OVERVIEW: &str = "/overview";
+
+/// The tabs: path and text.
+pub const TABS: [(&str, &str); 3] = [(OVERVIEW, "Overview"), ("/incidents", "Incidents"), ("/workers", "Workers")];
+
+/// A number of things with commas between groups of three digits. What was not counted to its end has a plus.
+fn counted(number: f64, is_capped: bool) -> String {
+    let digits = format!("{:.0}", number.max(0.0));
+    let mut text = String::new();
+    for (at, digit) in digits.char_indices() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    if is_capped { text + "+" } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped() {
+        let counted = |number| counted(number, false);
+        assert_eq!([0.0, 7.4, 999.0, 1000.0, 1_234_567.0].map(counted), ["0", "7", "999", "1,000", "1,234,567"]);
+        assert_eq!(super::counted(10_000.0, true), "10,000+");
+    }
+}

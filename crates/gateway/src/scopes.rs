@@ -99,6 +99,7 @@ const READ: &[&str] = &[
     "GET /substitutes",
     "GET /overview",
     "GET /incidents",
+    "GET /incidents/retry",
     "GET /workers",
     "GET /instances/{id}",
     "GET /instances/{id}/picture.svg",
@@ -163,6 +164,7 @@ const ANSWER: &[&str] = &[
 
 const OPERATE: &[&str] = &[
     "POST /instances/{id}/{action}",
+    "POST /incidents/retry",
     "DELETE /elsa/api/workflow-instances/{id}",
     "POST /elsa/api/alterations/dry-run",
     "POST /elsa/api/alterations/run",

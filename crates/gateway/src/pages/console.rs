@@ -3,6 +3,7 @@
 //! Each page reads views that show a role its part, and each action is one transaction for one object.
 
 mod overview;
+pub mod progress;
 mod workers;
 
 use crate::routing::Routes;
@@ -17,8 +18,15 @@ pub const OVERVIEW: &str = "/overview";
 /// The tabs: path and text.
 pub const TABS: [(&str, &str); 3] = [(OVERVIEW, "Overview"), ("/incidents", "Incidents"), ("/workers", "Workers")];
 
+/// An address with a query string of the pairs that have a value.
+pub fn address(path: &str, pairs: &[(&str, &str)]) -> String {
+    let pairs = pairs.iter().filter(|(_, value)| !value.is_empty());
+    let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
+    if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") }
+}
+
 /// A number of things with commas between groups of three digits. What was not counted to its end has a plus.
-fn counted(number: f64, is_capped: bool) -> String {
+pub fn counted(number: f64, is_capped: bool) -> String {
     let digits = format!("{:.0}", number.max(0.0));
     let mut text = String::new();
     for (at, digit) in digits.char_indices() {
@@ -33,6 +41,12 @@ fn counted(number: f64, is_capped: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn addresses_have_what_has_a_value() {
+        assert_eq!(address("/incidents", &[("cause", ""), ("page", "")]), "/incidents");
+        assert_eq!(address("/incidents", &[("cause", "a&b"), ("page", "2")]), "/incidents?cause=a%26b&page=2");
+    }
 
     #[test]
     fn numbers_are_grouped() {

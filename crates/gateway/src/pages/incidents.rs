@@ -1,19 +1,29 @@
-//! Open incidents: faults that no retry has resolved.
+//! Open incidents: faults that no retry has resolved. By cause, and one by one.
+
+pub mod causes;
+mod retry;
 
 use axum::extract::{Query, State};
 use axum::response::Response;
-use serde::Deserialize;
 use tokio_postgres::Row;
 
 use super::frame::{Frame, PageFailure, Visitor, html};
 use super::inbox::list::definition_name;
+use super::statement::Statement;
+use super::typed::Typed;
 use crate::gateway::App;
 use crate::routing::Routes;
-use crate::{parameters, utc};
+use crate::utc;
+use causes::{Causes, Filter, cause, of_cause};
 
 pub fn routes() -> Routes {
-    Routes::new().get("/incidents", show)
+    Routes::new().get(PATH, show).merge(retry::routes())
 }
+
+/// Path of the list.
+const PATH: &str = "/incidents";
+/// Causes that the list begins with, at most.
+const CAUSES: usize = 20;
 
 /// Incidents per page.
 const PAGE: i64 = 50;
@@ -42,7 +52,7 @@ pub(super) use can_retry;
 
 /// Incidents `i` that satisfy a condition, newest first, with the columns of [`Incident`].
 macro_rules! incidents {
-    ($condition:literal, $bounds:literal) => {
+    ($condition:expr, $bounds:literal) => {
         concat!(
             "SELECT i.incident_id::pg_catalog.text, i.instance_id::pg_catalog.text, i.definition_id, i.activity_id, \
                 i.activity_type, ",
@@ -64,8 +74,8 @@ macro_rules! incidents {
 }
 pub(super) use incidents;
 
-/// $1: offset; $2: limit.
-const INCIDENTS: &str = incidents!("true", "OFFSET $1 LIMIT $2");
+/// $1 to $4: a filter; $5: offset; $6: limit.
+const INCIDENTS: &str = incidents!(of_cause!(), "OFFSET $5::bigint LIMIT $6::bigint");
 
 /// A fault. PostgreSQL's messages in it may have any length.
 pub struct Incident {
@@ -106,29 +116,61 @@ impl From<&Row> for Incident {
     }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct PageQuery {
-    page: String,
-}
-
 #[derive(askama::Template)]
 #[template(path = "incidents.html")]
 struct Page {
     frame: Frame,
+    filter: Filter,
+    /// On the first page of the list of all incidents.
+    causes: Causes,
     incidents: Vec<Incident>,
     page: i64,
     has_next: bool,
+    sql: String,
+}
+
+impl Page {
+    /// The address of another page of this list.
+    fn at(&self, page: i64) -> String {
+        self.filter.address(PATH, &[("page", page.to_string().as_str())])
+    }
+
+    fn before(&self) -> String {
+        self.at(self.page - 1)
+    }
+
+    fn next(&self) -> String {
+        self.at(self.page + 1)
+    }
+
+    /// The page that retries the incidents of the filter.
+    fn retry(&self) -> Option<String> {
+        (!self.filter.definition.is_empty()).then(|| self.filter.address(retry::PATH, &[]))
+    }
 }
 
 async fn show(
     State(app): State<App>,
     visitor: Visitor,
-    Query(asked): Query<PageQuery>,
+    Query(given): Query<Vec<(String, String)>>,
 ) -> Result<Response, PageFailure> {
-    let page = asked.page.parse().unwrap_or(1).clamp(1, MAX_PAGES);
-    let rows = app.database.read(&visitor.caller, INCIDENTS, parameters![(page - 1) * PAGE, PAGE + 1]).await?;
-    let has_next = rows.len() > PAGE as usize && page < MAX_PAGES;
-    let incidents = rows.iter().take(PAGE as usize).map(Incident::from).collect();
-    html(&Page { frame: Frame::new(&app, &visitor, "/incidents", "Incidents").await?, incidents, page, has_next })
+    let typed: Typed = given.into_iter().collect();
+    let filter = Filter::of(&typed);
+    let page = typed.one("page").parse().unwrap_or(1).clamp(1, MAX_PAGES);
+    let bounds = [(page - 1) * PAGE, PAGE + 1].map(|number| Some(number.to_string())).to_vec();
+    let statement = Statement::new(INCIDENTS, [filter.values(), bounds].concat());
+    let rows = statement.read(&app.database, &visitor.caller).await?;
+    let causes = match filter.is_empty() && page == 1 && !rows.is_empty() {
+        true => Causes::read(&app.database, &visitor.caller, CAUSES).await?,
+        false => Causes::none(),
+    };
+    html(&Page {
+        frame: Frame::new(&app, &visitor, PATH, "Incidents").await?,
+        has_next: rows.len() > PAGE as usize && page < MAX_PAGES,
+        incidents: rows.iter().take(PAGE as usize).map(Incident::from).collect(),
+        sql: format!("{}\n\n{}", Causes::statement(CAUSES).display(), statement.display()),
+        filter,
+        causes,
+        page,
+    })
 }

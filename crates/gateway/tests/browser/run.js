@@ -17,6 +17,7 @@ const SCENARIOS = {
   ...require("./scenarios/inbox"),
   ...require("./scenarios/requests"),
   ...require("./scenarios/instance"),
+  ...require("./scenarios/console"),
   ...require("./scenarios/access"),
   ...require("./scenarios/looks"),
   ...require("./scenarios/endpoints"),

@@ -193,6 +193,7 @@ fn no_statement_finds_what_a_role_has_put_into_the_search_path() {
         "/requests".to_owned(),
         "/overview".to_owned(),
         "/incidents".to_owned(),
+        "/incidents/retry?definition=plain".to_owned(),
         "/workers".to_owned(),
         format!("/instances/{id}"),
         format!("/instances/{id}/cancel"),

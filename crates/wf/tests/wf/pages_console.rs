@@ -1,8 +1,8 @@
 //! The pages for those on duty.
 
 use crate::metrics::create_roles;
-use crate::pages_inbox::Browser;
-use crate::support::World;
+use crate::pages_inbox::{Browser, location, sql, unescaped};
+use crate::support::{Answer, World};
 
 /// An instance of ada's that waits at a task, and two that are faulted.
 fn work(world: &World) {
@@ -87,4 +87,106 @@ fn workers_and_limits_are_listed() {
     let page = Browser::ben(&world).developer().page("/workers");
     assert!(!page.contains("Pick") && page.contains("No limits."), "{page}");
     assert!(page.contains("FROM workflow.workers w") && page.contains("FROM workflow.task_limits l"), "{page}");
+}
+
+/// Instances of ada's with three causes: a missing table, a division by zero, and what a `Fault` says, with a number.
+fn faults(world: &World) {
+    world.sql(
+        r#"SET ROLE ada;
+        SELECT wf_define('{"definitionId": "post", "root": {"id": "post", "type": "Sql", "statement": "INSERT INTO ledger VALUES (1)"}}');
+        SELECT wf_define('{"definitionId": "divide", "root": {"id": "divide", "type": "Sql", "statement": "SELECT 1 / 0"}}');
+        SELECT wf_define('{"definitionId": "pay", "root": {"id": "pay", "type": "Fault", "message": {"js": "`order ${getInput(''n'')} is too dear`"}}}');
+        SELECT wf_start('post', on_fault => 'store') FROM generate_series(1, 3);
+        SELECT wf_start('divide', on_fault => 'store') FROM generate_series(1, 2);
+        SELECT wf_start('pay', jsonb_build_object('n', n), on_fault => 'store') FROM generate_series(1, 2) n"#,
+    );
+}
+
+/// The address that begins so, of a link on a page.
+fn link(page: &str, start: &str) -> String {
+    let page = unescaped(page);
+    let at = page.find(&format!("href=\"{start}")).unwrap_or_else(|| panic!("{start} in {page}"));
+    page[at..].split('"').nth(1).unwrap().to_owned()
+}
+
+/// Sends the form of a page for many objects, whose fields are those of its address.
+fn send_form(browser: &Browser, address: &str) -> Answer {
+    let (path, query) = address.split_once('?').unwrap();
+    browser.send("POST", path, query)
+}
+
+fn open_incidents(world: &World, definition: &str) -> String {
+    let sql = format!("SELECT count(*)::text FROM workflow.open_incidents WHERE definition_id = '{definition}'");
+    world.value(&sql).unwrap()
+}
+
+#[test]
+fn incidents_of_one_cause_are_retried_and_no_others() {
+    let world = World::new();
+    faults(&world);
+    let ada = Browser::ada(&world);
+    let list = ada.page("/incidents");
+    for (message, number) in
+        [("relation &#34;ledger&#34; does not exist", 3), ("is too dear", 2), ("division by zero", 2)]
+    {
+        let row = list.split("<tr>").find(|row| row.contains(message)).unwrap_or_else(|| panic!("{message} in {list}"));
+        assert!(row.contains(&format!("<td data-name=\"Incidents\">{number}</td>")), "{row}");
+    }
+    let of_post = link(&list, "/incidents?definition=post");
+    assert_eq!(ada.page(&of_post).matches("<li id=").count(), 3);
+    let retry = link(&ada.page(&of_post), "/incidents/retry?definition=post");
+    let page = ada.page(&retry);
+    assert!(page.contains("incidents: <strong>3</strong>") && page.contains("Can be retried now: 3<"), "{page}");
+
+    // The table is still missing.
+    let again = send_form(&ada, &retry);
+    let page = ada.page(location(&again));
+    assert!(
+        page.contains("3 still faulted") && page.contains("All instances with these incidents were taken."),
+        "{page}"
+    );
+    world.sql("CREATE TABLE ledger (amount integer); GRANT INSERT ON ledger TO ada");
+    let done = send_form(&ada, &retry);
+    let page = ada.page(location(&done));
+    assert!(page.contains(" 3 retried.") && !page.contains("still faulted"), "{page}");
+    // A page that is loaded again does nothing.
+    ada.page(location(&done));
+    assert_eq!(world.value("SELECT count(*)::text FROM ledger").as_deref(), Some("3"));
+    let left = ["post", "divide", "pay"].map(|definition| open_incidents(&world, definition));
+    assert_eq!(left, ["0", "2", "2"]);
+}
+
+#[test]
+fn a_dry_run_says_what_cannot_be_retried() {
+    let world = World::new();
+    faults(&world);
+    let (ada, ben) = (Browser::ada(&world), Browser::ben(&world));
+    let id = world.value("SELECT max(instance_id::text) FROM workflow.open_incidents WHERE definition_id = 'divide'");
+    world.sql(&format!("SET ROLE ada; SELECT wf_pause('{}')", id.unwrap()));
+    let retry = "/incidents/retry?definition=divide&activity=divide";
+    let page = ada.page(retry);
+    assert!(page.contains("Can be retried now: 1<") && page.contains("they are paused: 1<"), "{page}");
+    let done = send_form(&ada, retry);
+    let page = ada.page(location(&done));
+    for part in ["1 still faulted", "1 could not be retried", "is paused", "(55000)"] {
+        assert!(page.contains(part), "{part} in {page}");
+    }
+    // What the page shows for SQL does the same.
+    let shown = sql(&ada.page("/incidents/retry?definition=pay"), "SQL of “Retry”");
+    let before = world.value("SELECT max(incident_id::text) FROM workflow.open_incidents WHERE definition_id = 'pay'");
+    world.sql(&format!("SET ROLE ada; {shown}"));
+    assert_eq!(open_incidents(&world, "pay"), "2");
+    let after = world.value("SELECT min(incident_id::text) FROM workflow.open_incidents WHERE definition_id = 'pay'");
+    assert!(after > before, "{shown}");
+
+    assert!(ben.page(retry).contains("There are no such incidents that ben may retry."));
+    assert_eq!(location(&send_form(&ben, retry)), retry);
+    world.sql("SELECT wf_grant('pay', 'ben', '{read}')");
+    let page = ben.page("/incidents/retry?definition=pay");
+    assert!(page.contains("ben may not retry them: 2<"), "{page}");
+    let page = ben.page(location(&send_form(&ben, "/incidents/retry?definition=pay")));
+    assert!(page.contains("2 could not be retried") && page.contains("(42501)"), "{page}");
+    assert_eq!(open_incidents(&world, "pay"), "2");
+    let refused = ada.post("/incidents/retry", &[("definition", "")]);
+    assert!(refused.status == 400 && refused.text.contains("a definition is required"), "{refused:?}");
 }

@@ -5,8 +5,7 @@ use crate::routes::{SECRET, WaitingWorkflow};
 use crate::studio::Folder;
 
 /// Pages that are the same for all logged-in users: those of Studio request their content from Elsa's API.
-pub const FRAMES: &[&str] =
-    &["GET /definitions", "GET /instances", "GET /overview", "GET /preferences", "GET /substitutes"];
+pub const FRAMES: &[&str] = &["GET /definitions", "GET /instances", "GET /preferences", "GET /substitutes"];
 
 /// A request of a browser. D, I, T and B stand for a definition of ada's, an instance, its task and its bookmark.
 pub struct PageCase {
@@ -55,7 +54,18 @@ pub const PAGES: &[PageCase] = &[
     get("GET /start/{definition_id}", "/start/D", "", 404),
     PageCase { route: "POST /start/{definition_id}", address: "/start/D", form: "do=start", before: "", refused: 404 },
     get("GET /requests", "/requests", "", 200),
+    get("GET /overview", "/overview", FAIL, 200),
     get("GET /incidents", "/incidents", FAIL, 200),
+    get("GET /incidents", "/incidents?definition=D&activity=ask", FAIL, 200),
+    get("GET /incidents/retry", "/incidents/retry?definition=D", FAIL, 200),
+    // Who may retry none is led to a page that says so.
+    PageCase {
+        route: "POST /incidents/retry",
+        address: "/incidents/retry",
+        form: "definition=D",
+        before: FAIL,
+        refused: 303,
+    },
     get("GET /workers", "/workers", LIMIT, 200),
     get("GET /instances/{id}", "/instances/I", "", 404),
     get("GET /instances/{id}", "/instances/I", FAIL, 404),
@@ -99,6 +109,7 @@ fn who_may_not_sees_and_changes_nothing_on_pages() {
                 .replace("/I", &format!("/{}", workflow.instance))
                 .replace("/T", &format!("/{}", workflow.task))
                 .replace("=B", &format!("={}", bookmark.clone().unwrap_or_default()))
+                .replace("=D", &format!("={}", workflow.definition))
         };
         world.sql(&format!("SET ROLE ada; {}", of_workflow(page.before)));
         let method = page.route.split(' ').next().unwrap();

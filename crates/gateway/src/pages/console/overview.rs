@@ -12,6 +12,7 @@ use super::{OVERVIEW, counted};
 use crate::gateway::App;
 use crate::pages::frame::{Frame, PageFailure, Visitor, html};
 use crate::pages::inbox::list::instant;
+use crate::pages::incidents::causes::Causes;
 use crate::pages::reader::Reader;
 use crate::pages::statement::Statement;
 use crate::routing::Routes;
@@ -40,6 +41,8 @@ const MOST: i64 = 1000;
 
 /// Rows of the tables by task and by definition.
 const ROWS: usize = 20;
+/// Causes of incidents.
+const CAUSES: usize = 5;
 
 /// A number of the overview.
 struct Number {
@@ -96,6 +99,8 @@ struct DefinitionRow {
 struct Page {
     frame: Frame,
     groups: Vec<Group>,
+    /// The most frequent causes of incidents.
+    causes: Causes,
     tasks: Vec<TaskRow>,
     definitions: Vec<DefinitionRow>,
     sql: String,
@@ -107,8 +112,16 @@ async fn show(State(app): State<App>, visitor: Visitor) -> Result<Response, Page
     let statement = Statement::new(if frame.is_monitor() { METRICS } else { OWN }, Vec::new());
     let rows = statement.read(&app.database, &visitor.caller).await?;
     let metrics = Metrics::new(if frame.is_monitor() { &rows[..] } else { &[] });
+    let causes = Causes::read(&app.database, &visitor.caller, CAUSES).await?;
     let groups = if frame.is_monitor() { of_database(&metrics, &reader) } else { of_role(&rows, &reader) };
-    html(&Page { tasks: metrics.tasks(), definitions: metrics.definitions(), sql: statement.display(), frame, groups })
+    html(&Page {
+        tasks: metrics.tasks(),
+        definitions: metrics.definitions(),
+        sql: statement.display(),
+        frame,
+        groups,
+        causes,
+    })
 }
 
 /// The rows of `wf_metrics`.

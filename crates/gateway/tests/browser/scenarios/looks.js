@@ -49,6 +49,7 @@ async function empty_pages_are_accessible(page) {
     ["requests-empty", "/requests"],
     ["overview-empty", "/overview"],
     ["incidents-empty", "/incidents"],
+    ["retry-empty", "/incidents/retry?definition=export"],
     ["workers", "/workers"],
     ["preferences", "/preferences"],
     ["substitutes", "/substitutes"],
@@ -66,6 +67,8 @@ async function full_pages_are_accessible(page, another) {
     ["inbox-nothing-found", "/inbox?q=nothing"],
     ["overview", "/overview"],
     ["incidents", "/incidents"],
+    ["incidents-cause", "/incidents?definition=export"],
+    ["incidents-retry", "/incidents/retry?definition=export"],
     ["limits", "/workers"],
   ])
     await visit(page, name, path);

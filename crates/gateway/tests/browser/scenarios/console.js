@@ -1,0 +1,25 @@
+// The pages for those on duty: from the overview to what has failed, and how it is mended.
+"use strict";
+
+const { enter } = require("../people");
+const pages = require("../pages");
+
+async function incidents_of_one_cause_retried(page) {
+  await enter(page, "ada");
+  await page.goto("/inbox");
+  await pages.link(page, "Operations").click();
+  await page.getByRole("heading", { name: "Overview" }).waitFor();
+  await page.getByRole("link", { name: "open incidents" }).click();
+  await pages.row(page, "division by zero").getByRole("link", { name: "Retry these …" }).click();
+  await page.getByText("Can be retried now: 3").waitFor();
+  await pages.button(page, "Retry 3 instances").click();
+  // The cause is still there.
+  await pages.told(page, "3 still faulted");
+  await page.getByText("All instances with these incidents were taken.").waitFor();
+  await page.reload();
+  await pages.told(page, "3 still faulted");
+  await pages.link(page, "The incidents").click();
+  await pages.card(page, "division by zero").nth(2).waitFor();
+}
+
+module.exports = { incidents_of_one_cause_retried };

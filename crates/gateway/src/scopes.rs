@@ -100,6 +100,8 @@ const READ: &[&str] = &[
     "GET /overview",
     "GET /incidents",
     "GET /incidents/retry",
+    "GET /schedules",
+    "GET /schedules/{id}",
     "GET /workers",
     "GET /instances/{id}",
     "GET /instances/{id}/picture.svg",
@@ -165,6 +167,7 @@ const ANSWER: &[&str] = &[
 const OPERATE: &[&str] = &[
     "POST /instances/{id}/{action}",
     "POST /incidents/retry",
+    "POST /schedules/{id}",
     "DELETE /elsa/api/workflow-instances/{id}",
     "POST /elsa/api/alterations/dry-run",
     "POST /elsa/api/alterations/run",

@@ -4,19 +4,21 @@
 
 mod overview;
 pub mod progress;
+mod schedules;
 mod workers;
 
 use crate::routing::Routes;
 
 pub fn routes() -> Routes {
-    Routes::new().merge(overview::routes()).merge(workers::routes())
+    Routes::new().merge(overview::routes()).merge(schedules::routes()).merge(workers::routes())
 }
 
 /// The first page of the console.
 pub const OVERVIEW: &str = "/overview";
 
 /// The tabs: path and text.
-pub const TABS: [(&str, &str); 3] = [(OVERVIEW, "Overview"), ("/incidents", "Incidents"), ("/workers", "Workers")];
+pub const TABS: [(&str, &str); 4] =
+    [(OVERVIEW, "Overview"), ("/incidents", "Incidents"), ("/schedules", "Schedules"), ("/workers", "Workers")];
 
 /// An address with a query string of the pairs that have a value.
 pub fn address(path: &str, pairs: &[(&str, &str)]) -> String {

@@ -2,7 +2,7 @@
 
 use crate::metrics::create_roles;
 use crate::pages_inbox::{Browser, location, sql, unescaped};
-use crate::support::{Answer, World};
+use crate::support::{Answer, World, wait_until};
 
 /// An instance of ada's that waits at a task, and two that are faulted.
 fn work(world: &World) {
@@ -189,4 +189,91 @@ fn a_dry_run_says_what_cannot_be_retried() {
     assert_eq!(open_incidents(&world, "pay"), "2");
     let refused = ada.post("/incidents/retry", &[("definition", "")]);
     assert!(refused.status == 400 && refused.text.contains("a definition is required"), "{refused:?}");
+}
+
+fn schedule(world: &World, condition: &str) -> String {
+    world.value(&format!("SELECT schedule_id::text FROM workflow.schedules WHERE {condition}")).unwrap()
+}
+
+#[test]
+fn schedules_are_listed_paused_and_run() {
+    let world = World::new();
+    let (ada, ben) = (Browser::ada(&world), Browser::ben(&world));
+    assert!(ada.page("/schedules").contains("There are no schedules that ada may read."));
+    world.sql(
+        "SET ROLE ada;
+        SELECT wf_schedule('purge', '0 3 29 2 *', 'DELETE FROM log');
+        SELECT wf_schedule('tidy', '@yearly', 'SELECT 1', active => false)",
+    );
+    let list = ada.page("/schedules");
+    let places = [">purge</a>", "DELETE FROM log", "0 3 29 2 *", ">tidy</a> <span class=\"pill warn\">paused<"];
+    let places = places.map(|part| list.find(part).unwrap_or_else(|| panic!("{part} in {list}")));
+    assert!(places.is_sorted(), "{list}");
+    for (query, purge, tidy) in [
+        ("?state=paused", false, true),
+        ("?q=LOG", true, false),
+        ("?q=log&state=paused", false, false),
+        ("?state=due", false, false),
+        ("?state=nonsense&order=nonsense&page=x", true, true),
+        ("?order=next", true, true),
+        ("?order=last&page=1", true, true),
+        ("?page=200", false, false),
+    ] {
+        let list = ada.page(&format!("/schedules{query}"));
+        assert_eq!((list.contains(">purge</a>"), list.contains(">tidy</a>")), (purge, tidy), "{query}: {list}");
+    }
+    assert!(ada.page("/schedules?q=nothing").contains("Nothing found."));
+    assert!(ben.page("/schedules").contains("There are no schedules that ben may read."));
+
+    let address = format!("/schedules/{}", schedule(&world, "name = 'purge'"));
+    let page = unescaped(&ada.page(&address));
+    assert!(
+        page.contains("No run yet.") && page.contains("29 Feb") && page.contains("wf_schedule_run_now('purge')"),
+        "{page}"
+    );
+    let act = |browser: &Browser, action: &str| browser.post(&address, &[("do", action)]);
+    let paused = act(&ada, "pause");
+    assert_eq!(location(&paused), format!("{address}?done=pause"));
+    let page = ada.page(location(&paused));
+    assert!(
+        page.contains("The schedule is paused")
+            && page.contains("value=\"resume\"")
+            && !page.contains("value=\"pause\""),
+        "{page}"
+    );
+    assert_eq!(schedule(&world, "name = 'purge' AND NOT active"), address["/schedules/".len()..]);
+    assert!(ada.page(location(&act(&ada, "resume"))).contains("The schedule runs again"));
+    for (browser, action, status) in [(&ben, "pause", 404), (&ada, "explode", 400)] {
+        assert_eq!(act(browser, action).status, status, "{action}");
+    }
+    assert_eq!(ben.get(&address).status, 404);
+    assert_eq!(ada.get("/schedules/nonsense").status, 404);
+
+    // There is no such table.
+    assert!(ada.page(location(&act(&ada, "run"))).contains("An additional run is due now"));
+    wait_until("the run has failed", || {
+        world.sql("SET ROLE ada; SELECT wf_run_due()");
+        world.value("SELECT last_status FROM workflow.schedules WHERE name = 'purge'").as_deref() == Some("failed")
+    });
+    let failed = unescaped(&ada.page("/schedules?state=failed"));
+    assert!(failed.contains("relation \"log\" does not exist") && !failed.contains(">tidy</a>"), "{failed}");
+    assert!(shows(&ada.page("/overview"), "1", "schedules whose last run failed"));
+    let run = world.value("SELECT instance_id::text FROM workflow.schedule_runs").unwrap();
+    assert!(ada.page(&address).contains(&format!("<a href=\"/instances/{run}\">")));
+}
+
+/// It has no name by which a function could change it.
+#[test]
+fn a_trigger_of_a_definition_changes_with_the_definition() {
+    let world = World::new();
+    world.sql(
+        r#"SET ROLE ada; SELECT wf_define('{"definitionId": "tick", "root": [
+            {"type": "Cron", "cronExpression": "0 18 29 2 *", "canStartWorkflow": true}, {"type": "WriteLine", "text": "tick"}]}')"#,
+    );
+    let ada = Browser::ada(&world);
+    assert!(ada.page("/schedules").contains("starts tick"));
+    let address = format!("/schedules/{}", schedule(&world, "definition_id = 'tick'"));
+    let page = ada.page(&address);
+    assert!(page.contains("changes with the definition") && !page.contains("value=\"pause\""), "{page}");
+    assert_eq!(ada.post(&address, &[("do", "pause")]).status, 400);
 }

@@ -50,6 +50,9 @@ const CONSTANT: &[&str] = &[
     "GET /diagnostics/structured-logs",
     // Tested in pages_people.rs.
     "POST /substitutes",
+    // Tested in pages_console.rs.
+    "GET /schedules/{id}",
+    "POST /schedules/{id}",
     // Tested in hub.rs.
     "GET /elsa/hubs/workflow-instance",
     "POST /elsa/hubs/workflow-instance/negotiate",

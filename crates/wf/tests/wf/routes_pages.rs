@@ -32,6 +32,7 @@ const fn act(address: &'static str, form: &'static str, before: &'static str) ->
 
 const FAIL: &str = "SELECT wf_fail_task(task_id, token, 'quokka', retry => false, on_fault => 'store') FROM wf_claim_tasks('{quokka D}')";
 const LIMIT: &str = "SELECT wf_limit_tasks('quokka D', 1)";
+const SCHEDULE: &str = "SELECT wf_schedule('quokka D', '0 3 29 2 *', 'SELECT 1')";
 const PAUSE: &str = "SELECT wf_pause('I', 'quokka')";
 const TAKE: &str = "SELECT wf_assign_task('T', 'role:ada')";
 const COMPLETE: &str = "SELECT wf_complete_task('T', '1')";
@@ -66,6 +67,7 @@ pub const PAGES: &[PageCase] = &[
         before: FAIL,
         refused: 303,
     },
+    get("GET /schedules", "/schedules", SCHEDULE, 200),
     get("GET /workers", "/workers", LIMIT, 200),
     get("GET /instances/{id}", "/instances/I", "", 404),
     get("GET /instances/{id}", "/instances/I", FAIL, 404),

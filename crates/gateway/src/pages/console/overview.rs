@@ -8,6 +8,7 @@ use axum::response::Response;
 use chrono::{DateTime, TimeDelta, Utc};
 use tokio_postgres::Row;
 
+use super::schedules::{has_failed, is_due};
 use super::{OVERVIEW, counted};
 use crate::gateway::App;
 use crate::pages::frame::{Frame, PageFailure, Visitor, html};
@@ -24,6 +25,10 @@ pub fn routes() -> Routes {
 /// The open tasks, those of programs as well.
 const TASKS: &str = "/inbox?whose=all&every=yes";
 
+/// Schedules whose last run failed, and those that are due.
+const FAILED_SCHEDULES: &str = "/schedules?state=failed";
+const DUE_SCHEDULES: &str = "/schedules?state=due";
+
 /// A metric has at most one label.
 const METRICS: &str = "SELECT m.name, \
      (SELECT l.value FROM pg_catalog.jsonb_each_text(m.labels) l LIMIT 1) AS label, m.value FROM @wf.wf_metrics() m";
@@ -33,7 +38,13 @@ const OWN: &str = concat!(
     "SELECT (SELECT pg_catalog.count(*) FROM (SELECT 1 FROM workflow.open_tasks LIMIT 1000) t) AS tasks, (SELECT ",
     instant!("t.created_at"),
     " FROM workflow.open_tasks t LIMIT 1) AS oldest_task, \
-     (SELECT pg_catalog.count(*) FROM (SELECT 1 FROM workflow.open_incidents LIMIT 1000) i) AS incidents"
+     (SELECT pg_catalog.count(*) FROM (SELECT 1 FROM workflow.open_incidents LIMIT 1000) i) AS incidents, \
+     (SELECT pg_catalog.count(*) FROM (SELECT 1 FROM workflow.schedules s WHERE ",
+    has_failed!(),
+    " LIMIT 1000) f) AS failed_schedules, \
+     (SELECT pg_catalog.count(*) FROM (SELECT 1 FROM workflow.schedules s WHERE ",
+    is_due!(),
+    " LIMIT 1000) f) AS due_schedules"
 );
 
 /// Where the numbers of [`OWN`] end.
@@ -232,7 +243,8 @@ fn of_database(metrics: &Metrics, reader: &Reader) -> Vec<Group> {
             numbers: vec![
                 number("open incidents", "workflow_open_incidents", Some("/incidents")).marked("bad"),
                 number("dead letters", "workflow_dead_letters", None).marked("bad"),
-                number("schedules whose last run failed", "workflow_failed_schedules", None).marked("bad"),
+                number("schedules whose last run failed", "workflow_failed_schedules", Some(FAILED_SCHEDULES))
+                    .marked("bad"),
                 number("stored stimuli whose delivery failed", "workflow_failing_stimuli", None).marked("warn"),
             ],
         },
@@ -240,7 +252,7 @@ fn of_database(metrics: &Metrics, reader: &Reader) -> Vec<Group> {
             title: "Late",
             numbers: vec![
                 number("due timers", "workflow_due_bookmarks", Some("/workers")),
-                number("due schedules", "workflow_due_schedules", None),
+                number("due schedules", "workflow_due_schedules", Some(DUE_SCHEDULES)),
                 Number::new("due time of the oldest of them", oldest_due, "/workers").marked("warn"),
                 Number::new("99th percentile of the delay of fires", seconds(delay), "/workers"),
             ],
@@ -280,7 +292,14 @@ fn of_role(rows: &[Row], reader: &Reader) -> Vec<Group> {
     };
     let oldest_task = when(row.get("oldest_task"), reader);
     vec![
-        Group { title: "Failed", numbers: vec![number("open incidents", "incidents", "/incidents").marked("bad")] },
+        Group {
+            title: "Failed",
+            numbers: vec![
+                number("open incidents", "incidents", "/incidents").marked("bad"),
+                number("schedules whose last run failed", "failed_schedules", FAILED_SCHEDULES).marked("bad"),
+            ],
+        },
+        Group { title: "Late", numbers: vec![number("due schedules", "due_schedules", DUE_SCHEDULES).marked("warn")] },
         Group {
             title: "Waiting",
             numbers: vec![

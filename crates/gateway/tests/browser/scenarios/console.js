@@ -1,6 +1,7 @@
 // The pages for those on duty: from the overview to what has failed, and how it is mended.
 "use strict";
 
+const assert = require("node:assert");
 const { enter } = require("../people");
 const pages = require("../pages");
 
@@ -22,4 +23,19 @@ async function incidents_of_one_cause_retried(page) {
   await pages.card(page, "division by zero").nth(2).waitFor();
 }
 
-module.exports = { incidents_of_one_cause_retried };
+async function schedule_paused_and_resumed(page) {
+  await enter(page, "ada");
+  await page.goto("/schedules?q=purge");
+  await pages.link(page, "purge").click();
+  assert.match(await pages.fact(page, "Next runs"), /29 Feb/);
+  await page.getByText("SQL of these buttons").click();
+  await pages.shows_sql(page, "wf_alter_schedule('purge', active => false)");
+  await pages.button(page, "Pause").click();
+  await pages.told(page, "The schedule is paused");
+  assert.equal(await pages.fact(page, "State"), "paused");
+  await pages.button(page, "Resume").click();
+  await pages.told(page, "The schedule runs again");
+  assert.equal(await pages.fact(page, "State"), "active");
+}
+
+module.exports = { incidents_of_one_cause_retried, schedule_paused_and_resumed };

@@ -50,6 +50,7 @@ async function empty_pages_are_accessible(page) {
     ["overview-empty", "/overview"],
     ["incidents-empty", "/incidents"],
     ["retry-empty", "/incidents/retry?definition=export"],
+    ["schedules-empty", "/schedules"],
     ["workers", "/workers"],
     ["preferences", "/preferences"],
     ["substitutes", "/substitutes"],
@@ -69,9 +70,14 @@ async function full_pages_are_accessible(page, another) {
     ["incidents", "/incidents"],
     ["incidents-cause", "/incidents?definition=export"],
     ["incidents-retry", "/incidents/retry?definition=export"],
+    ["schedules", "/schedules"],
     ["limits", "/workers"],
   ])
     await visit(page, name, path);
+  await page.goto("/schedules");
+  await pages.link(page, "purge").click();
+  await page.getByRole("heading", { name: "purge" }).waitFor();
+  await look(page, "schedule");
   await page.locator("details.account summary").click();
   await look(page, "menu");
   await tasks(page);

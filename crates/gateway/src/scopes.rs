@@ -100,6 +100,8 @@ const READ: &[&str] = &[
     "GET /overview",
     "GET /incidents",
     "GET /incidents/retry",
+    "GET /dead-letters",
+    "GET /dead-letters/replay",
     "GET /schedules",
     "GET /schedules/{id}",
     "GET /workers",
@@ -167,6 +169,8 @@ const ANSWER: &[&str] = &[
 const OPERATE: &[&str] = &[
     "POST /instances/{id}/{action}",
     "POST /incidents/retry",
+    "POST /dead-letters",
+    "POST /dead-letters/replay",
     "POST /schedules/{id}",
     "DELETE /elsa/api/workflow-instances/{id}",
     "POST /elsa/api/alterations/dry-run",

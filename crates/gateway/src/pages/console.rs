@@ -2,6 +2,7 @@
 //!
 //! Each page reads views that show a role its part, and each action is one transaction for one object.
 
+mod dead_letters;
 mod overview;
 pub mod progress;
 mod schedules;
@@ -10,15 +11,21 @@ mod workers;
 use crate::routing::Routes;
 
 pub fn routes() -> Routes {
-    Routes::new().merge(overview::routes()).merge(schedules::routes()).merge(workers::routes())
+    let lists = dead_letters::routes().merge(schedules::routes()).merge(workers::routes());
+    overview::routes().merge(lists)
 }
 
 /// The first page of the console.
 pub const OVERVIEW: &str = "/overview";
 
 /// The tabs: path and text.
-pub const TABS: [(&str, &str); 4] =
-    [(OVERVIEW, "Overview"), ("/incidents", "Incidents"), ("/schedules", "Schedules"), ("/workers", "Workers")];
+pub const TABS: [(&str, &str); 5] = [
+    (OVERVIEW, "Overview"),
+    ("/incidents", "Incidents"),
+    ("/dead-letters", "Dead letters"),
+    ("/schedules", "Schedules"),
+    ("/workers", "Workers"),
+];
 
 /// An address with a query string of the pairs that have a value.
 pub fn address(path: &str, pairs: &[(&str, &str)]) -> String {

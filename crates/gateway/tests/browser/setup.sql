@@ -86,9 +86,14 @@ SELECT wf_define(jsonb_build_object('id', 'fault', 'root', jsonb_build_array(jso
     'code', repeat('code', 10), 'message', repeat('message', 30)))));
 SELECT wf_start('fault', on_fault => 'store');
 
--- For those on duty: incidents with one cause, a limit of tasks, and a schedule.
+-- For those on duty: incidents with one cause, dead letters, a limit of tasks, and a schedule.
 SELECT wf_define('{"id": "export", "name": "Export", "root": [{"type": "Sql", "id": "divide", "statement": "SELECT 1 / 0"}]}');
 SELECT wf_start('export', on_fault => 'store') FROM generate_series(1, 3);
+SELECT wf_publish_event('Paid', correlation_id => 'lost-' || n, keep_for => '1 day') FROM generate_series(1, 3) n;
+RESET ROLE;
+UPDATE workflow.bookmark_queue SET expires_at = created_at WHERE correlation_id LIKE 'lost-%';
+SET ROLE ada;
+SELECT wf_run_due();
 SELECT wf_schedule('purge', '0 3 29 2 *', 'DELETE FROM log');
 SELECT wf_limit_tasks('Pick', 2, 10, '1 minute', key => 'customer');
 

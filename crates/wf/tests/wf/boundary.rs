@@ -195,6 +195,8 @@ fn no_statement_finds_what_a_role_has_put_into_the_search_path() {
         "/incidents".to_owned(),
         "/incidents/retry?definition=plain".to_owned(),
         "/workers".to_owned(),
+        "/dead-letters?reason=Gone&definition=plain".to_owned(),
+        "/dead-letters/replay?definition=plain".to_owned(),
         "/schedules?q=trapped&state=failed&order=next".to_owned(),
         "/schedules/00000000-0000-7000-8000-000000000000".to_owned(),
         format!("/instances/{id}"),

@@ -277,3 +277,99 @@ fn a_trigger_of_a_definition_changes_with_the_definition() {
     assert!(page.contains("changes with the definition") && !page.contains("value=\"pause\""), "{page}");
     assert_eq!(ada.post(&address, &[("do", "pause")]).status, 400);
 }
+
+/// Three events of ada's that expired before something received them; now an instance waits for the first.
+fn lost_events(world: &World) {
+    world.sql("SET ROLE ada; SELECT wf_publish_event('Paid', correlation_id => 'o-' || n, keep_for => '1 day') FROM generate_series(1, 3) n");
+    world.sql("UPDATE workflow.bookmark_queue SET expires_at = created_at");
+    wait_until("the events have expired", || {
+        world.sql("SET ROLE ada; SELECT wf_run_due()");
+        world.value("SELECT count(*)::text FROM workflow.dead_letters").as_deref() == Some("3")
+    });
+    world.sql(
+        r#"SET ROLE ada;
+        SELECT wf_define('{"definitionId": "order", "root": {"id": "paid", "type": "Event", "eventName": "Paid"}}');
+        SELECT wf_start('order', correlation_id => 'o-1')"#,
+    );
+}
+
+#[test]
+fn dead_letters_are_listed_and_replayed() {
+    let world = World::new();
+    let (ada, ben) = (Browser::ada(&world), Browser::ben(&world));
+    assert!(ada.page("/dead-letters").contains("There are no dead letters that ada may read."));
+    lost_events(&world);
+    let list = ada.page("/dead-letters");
+    for part in ["Paid <span", "· o-1<", ">Expired</span>", "stimulus of ada", "Replay all that match"] {
+        assert!(list.contains(part), "{part} in {list}");
+    }
+    for (query, is_found) in
+        [("?reason=Expired", true), ("?reason=Gone", false), ("?definition=order", false), ("?at=x&after=y", true)]
+    {
+        let list = ada.page(&format!("/dead-letters{query}"));
+        assert_eq!(list.contains("· o-1<"), is_found, "{query}: {list}");
+        assert_eq!(list.contains("Nothing found."), !is_found, "{query}: {list}");
+    }
+    assert!(ben.page("/dead-letters").contains("There are no dead letters that ben may read."));
+    assert!(shows(&ada.page("/overview"), "3", "dead letters"));
+
+    let id = world.value("SELECT id::text FROM workflow.dead_letters WHERE correlation_id = 'o-1'").unwrap();
+    let replay = |browser: &Browser, id: &str| browser.post("/dead-letters", &[("id", id), ("reason", "Expired")]);
+    let refused = replay(&ben, &id);
+    assert!(matches!(refused.status, 403 | 404), "{refused:?}");
+    assert_eq!(replay(&ada, "nonsense").status, 404);
+    let done = replay(&ada, &id);
+    assert_eq!(location(&done), "/dead-letters?reason=Expired&done=delivered");
+    assert!(ada.page(location(&done)).contains("It is delivered."));
+    let status = world.value("SELECT sub_status FROM workflow.instance_list WHERE correlation_id = 'o-1'");
+    assert_eq!(status.as_deref(), Some("Finished"));
+    let twice = replay(&ada, &id);
+    assert!(twice.status == 409 && twice.text.contains("role=\"alert\""), "{twice:?}");
+    assert!(!ada.page("/dead-letters").contains("· o-1<") && ada.page("/dead-letters?all=yes").contains("· o-1<"));
+
+    // The others, which nothing receives yet.
+    let all = "/dead-letters/replay?reason=Expired";
+    let page = ada.page(all);
+    assert!(
+        page.contains("Dead letters to replay: <strong>2</strong>") && page.contains(">Replay 2</button>"),
+        "{page}"
+    );
+    assert!(sql(&page, "SQL of “Replay”").contains("wf_replay(c.dead_letter_id)"), "{page}");
+    let nothing = ben.page(all);
+    assert!(nothing.contains("There are no such dead letters that ben may read."), "{nothing}");
+    assert_eq!(location(&send_form(&ben, all)), all);
+    let done = send_form(&ada, all);
+    for _ in 0..2 {
+        let page = ada.page(location(&done));
+        assert!(page.contains("2 stored or due") && page.contains("All of them were taken."), "{page}");
+    }
+    assert_eq!(world.value("SELECT count(*)::text FROM workflow.bookmark_queue").as_deref(), Some("2"));
+}
+
+#[test]
+fn each_dead_letter_is_on_one_page() {
+    let world = World::new();
+    lost_events(&world);
+    // All at the same time.
+    world.sql(
+        "INSERT INTO workflow.dead_letters (id, reason, sender, attempts, created_at, dead_at, name)
+        SELECT gen_random_uuid(), 'Failed', d.sender, 3, d.created_at, d.dead_at, 'Elsa.Event'
+        FROM (SELECT * FROM workflow.dead_letters LIMIT 1) d CROSS JOIN generate_series(1, 100)",
+    );
+    let ada = Browser::ada(&world);
+    let (mut address, mut ids, mut sizes) = ("/dead-letters".to_owned(), Vec::new(), Vec::new());
+    loop {
+        let page = ada.page(&address);
+        let found: Vec<String> =
+            page.split("name=\"id\" value=\"").skip(1).map(|rest| rest.split('"').next().unwrap().to_owned()).collect();
+        sizes.push(found.len());
+        ids.extend(found);
+        if !page.contains("rel=\"next\"") {
+            break;
+        }
+        address = link(&page[page.find("rel=\"next\"").unwrap()..], "/dead-letters");
+    }
+    ids.sort();
+    ids.dedup();
+    assert_eq!((ids.len(), sizes), (103, vec![50, 50, 3]));
+}

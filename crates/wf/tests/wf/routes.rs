@@ -51,6 +51,10 @@ const CONSTANT: &[&str] = &[
     // Tested in pages_people.rs.
     "POST /substitutes",
     // Tested in pages_console.rs.
+    "GET /dead-letters",
+    "GET /dead-letters/replay",
+    "POST /dead-letters",
+    "POST /dead-letters/replay",
     "GET /schedules/{id}",
     "POST /schedules/{id}",
     // Tested in hub.rs.

@@ -25,6 +25,8 @@ pub fn routes() -> Routes {
 /// The open tasks, those of programs as well.
 const TASKS: &str = "/inbox?whose=all&every=yes";
 
+/// Dead letters that were not replayed.
+const DEAD_LETTERS: &str = "/dead-letters";
 /// Schedules whose last run failed, and those that are due.
 const FAILED_SCHEDULES: &str = "/schedules?state=failed";
 const DUE_SCHEDULES: &str = "/schedules?state=due";
@@ -39,6 +41,8 @@ const OWN: &str = concat!(
     instant!("t.created_at"),
     " FROM workflow.open_tasks t LIMIT 1) AS oldest_task, \
      (SELECT pg_catalog.count(*) FROM (SELECT 1 FROM workflow.open_incidents LIMIT 1000) i) AS incidents, \
+     (SELECT pg_catalog.count(*) FROM (SELECT 1 FROM workflow.dead_letter_list d WHERE d.replayed_at IS NULL \
+        LIMIT 1000) l) AS dead_letters, \
      (SELECT pg_catalog.count(*) FROM (SELECT 1 FROM workflow.schedules s WHERE ",
     has_failed!(),
     " LIMIT 1000) f) AS failed_schedules, \
@@ -242,7 +246,7 @@ fn of_database(metrics: &Metrics, reader: &Reader) -> Vec<Group> {
             title: "Failed",
             numbers: vec![
                 number("open incidents", "workflow_open_incidents", Some("/incidents")).marked("bad"),
-                number("dead letters", "workflow_dead_letters", None).marked("bad"),
+                number("dead letters", "workflow_dead_letters", Some(DEAD_LETTERS)).marked("bad"),
                 number("schedules whose last run failed", "workflow_failed_schedules", Some(FAILED_SCHEDULES))
                     .marked("bad"),
                 number("stored stimuli whose delivery failed", "workflow_failing_stimuli", None).marked("warn"),
@@ -296,6 +300,7 @@ fn of_role(rows: &[Row], reader: &Reader) -> Vec<Group> {
             title: "Failed",
             numbers: vec![
                 number("open incidents", "incidents", "/incidents").marked("bad"),
+                number("dead letters", "dead_letters", DEAD_LETTERS).marked("bad"),
                 number("schedules whose last run failed", "failed_schedules", FAILED_SCHEDULES).marked("bad"),
             ],
         },

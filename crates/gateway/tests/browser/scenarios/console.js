@@ -38,4 +38,18 @@ async function schedule_paused_and_resumed(page) {
   assert.equal(await pages.fact(page, "State"), "active");
 }
 
-module.exports = { incidents_of_one_cause_retried, schedule_paused_and_resumed };
+async function dead_letters_replayed(page) {
+  await enter(page, "ada");
+  await page.goto("/overview");
+  await page.getByRole("link", { name: /^3 dead letters$/ }).click();
+  await pages.button(page, "Replay Paid").first().click();
+  await pages.told(page, "It is stored or due");
+  await pages.link(page, "Replay all that match …").click();
+  await page.getByText("Dead letters to replay: 2").waitFor();
+  await pages.button(page, "Replay 2").click();
+  await pages.told(page, "2 stored or due");
+  await page.reload();
+  await page.getByText("All of them were taken.").waitFor();
+}
+
+module.exports = { incidents_of_one_cause_retried, dead_letters_replayed, schedule_paused_and_resumed };

@@ -50,6 +50,7 @@ async function empty_pages_are_accessible(page) {
     ["overview-empty", "/overview"],
     ["incidents-empty", "/incidents"],
     ["retry-empty", "/incidents/retry?definition=export"],
+    ["dead-letters-empty", "/dead-letters"],
     ["schedules-empty", "/schedules"],
     ["workers", "/workers"],
     ["preferences", "/preferences"],
@@ -70,6 +71,8 @@ async function full_pages_are_accessible(page, another) {
     ["incidents", "/incidents"],
     ["incidents-cause", "/incidents?definition=export"],
     ["incidents-retry", "/incidents/retry?definition=export"],
+    ["dead-letters", "/dead-letters?all=yes"],
+    ["dead-letters-replay", "/dead-letters/replay?reason=Expired"],
     ["schedules", "/schedules"],
     ["limits", "/workers"],
   ])

@@ -36,7 +36,8 @@ pub fn address(path: &str, pairs: &[(&str, &str)]) -> String {
 
 /// A number of things with commas between groups of three digits. What was not counted to its end has a plus.
 pub fn counted(number: f64, is_capped: bool) -> String {
-    let digits = format!("{:.0}", number.max(0.0));
+    // A sum of nothing is -0.0, which a format would show with its sign.
+    let digits = (number.round() as u64).to_string();
     let mut text = String::new();
     for (at, digit) in digits.char_indices() {
         if at > 0 && (digits.len() - at).is_multiple_of(3) {
@@ -62,5 +63,6 @@ mod tests {
         let counted = |number| counted(number, false);
         assert_eq!([0.0, 7.4, 999.0, 1000.0, 1_234_567.0].map(counted), ["0", "7", "999", "1,000", "1,234,567"]);
         assert_eq!(super::counted(10_000.0, true), "10,000+");
+        assert_eq!([-0.0, -1.0, f64::NAN].map(counted), ["0", "0", "0"]);
     }
 }

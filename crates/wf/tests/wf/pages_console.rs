@@ -262,6 +262,32 @@ fn schedules_are_listed_paused_and_run() {
     assert!(ada.page(&address).contains(&format!("<a href=\"/instances/{run}\">")));
 }
 
+/// Functions find a schedule by its name, and take the role's own first.
+#[test]
+fn a_button_changes_no_other_schedule_of_the_same_name() {
+    let world = World::new();
+    for owner in ["ada", "clerks"] {
+        world.sql(&format!("SET ROLE {owner}; SELECT wf_schedule('purge', '0 3 29 2 *', 'SELECT 1')"));
+    }
+    let ada = Browser::ada(&world);
+    let address_of = |owner: &str| {
+        let condition = format!("name = 'purge' AND owner = '{owner}'");
+        format!("/schedules/{}", schedule(&world, &condition))
+    };
+    let (own, other) = (address_of("ada"), address_of("clerks"));
+    let page = ada.page(&other);
+    assert!(page.contains("act as clerks to change this one") && !page.contains("value=\"pause\""), "{page}");
+    let refused = ada.post(&other, &[("do", "pause")]);
+    assert!(refused.status == 400 && refused.text.contains("is not unique"), "{refused:?}");
+    let active = "SELECT count(*)::text FROM workflow.schedules WHERE active";
+    assert_eq!(world.value(active).as_deref(), Some("2"));
+    ada.page(location(&ada.post(&own, &[("do", "pause")])));
+    schedule(&world, "owner = 'ada' AND NOT active");
+    world.sql("SET ROLE ada; SELECT wf_unschedule('purge')");
+    ada.page(location(&ada.post(&other, &[("do", "pause")])));
+    schedule(&world, "owner = 'clerks' AND NOT active");
+}
+
 /// It has no name by which a function could change it.
 #[test]
 fn a_trigger_of_a_definition_changes_with_the_definition() {

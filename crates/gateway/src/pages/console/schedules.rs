@@ -98,6 +98,10 @@ const SCHEDULE: &str = concat!(
     " FROM workflow.schedules s WHERE s.schedule_id OPERATOR(pg_catalog.=) $1::pg_catalog.uuid"
 );
 
+/// The schedule of a role ($2) with a name ($1).
+const OWN: &str = "SELECT s.schedule_id FROM workflow.schedules s \
+     WHERE s.name OPERATOR(pg_catalog.=) $1 AND s.owner OPERATOR(pg_catalog.=) $2";
+
 /// The latest runs of a schedule ($1).
 const RUNS: &str = concat!(
     "SELECT r.instance_id, ",
@@ -140,6 +144,8 @@ struct Schedule {
     is_due: bool,
     /// Whether the role has the rights of the owner.
     is_mine: bool,
+    /// Whether functions change another schedule of the same name. A list does not say.
+    is_hidden: bool,
 }
 
 impl From<&Row> for Schedule {
@@ -166,6 +172,7 @@ impl From<&Row> for Schedule {
             has_failed: row.get("has_failed"),
             is_due: row.get("is_due"),
             is_mine: row.get("is_mine"),
+            is_hidden: false,
         }
     }
 }
@@ -176,7 +183,19 @@ impl Schedule {
         let id: Uuid = id.parse().map_err(|_| unknown())?;
         let statement = Statement::new(SCHEDULE, vec![Some(id.to_string())]);
         let rows = statement.read(&app.database, &visitor.caller).await?;
-        rows.first().map(Self::from).ok_or_else(unknown)
+        let mut schedule = rows.first().map(Self::from).ok_or_else(unknown)?;
+        schedule.is_hidden = schedule.is_hidden_from(app, visitor).await?;
+        Ok(schedule)
+    }
+
+    /// Whether the visitor's role has a schedule of the same name itself, which functions change instead of this one.
+    async fn is_hidden_from(&self, app: &Gateway, visitor: &Visitor) -> Result<bool, Failure> {
+        let role = &visitor.caller.role;
+        if self.name.is_none() || self.owner.as_ref() == Some(role) {
+            return Ok(false);
+        }
+        let own = Statement::new(OWN, vec![self.name.clone(), Some(role.clone())]);
+        Ok(!own.read(&app.database, &visitor.caller).await?.is_empty())
     }
 
     fn title(&self) -> &str {
@@ -185,7 +204,7 @@ impl Schedule {
 
     /// Whether the schedule has a name by which functions can change it, and the role has its owner's rights.
     fn can_change(&self) -> bool {
-        self.name.is_some() && self.is_mine
+        self.name.is_some() && self.is_mine && !self.is_hidden
     }
 
     /// The class of the pill with the outcome of the last run.
@@ -465,6 +484,13 @@ async fn change(
     let Some(name) = &schedule.name else {
         return Err(Failure::bad_request("a trigger of a definition changes only with its definition").into());
     };
+    if !schedule.is_mine {
+        return Err(Failure::new(StatusCode::FORBIDDEN, format!("must be owner of schedule {name:?}")).into());
+    }
+    if schedule.is_hidden {
+        let failure = Failure::bad_request(format!("schedule name {name:?} is not unique"));
+        return Err(failure.hint("The role has a schedule of this name, too. Act as the owner of this one.").into());
+    }
     match action.statement(name).run(&app.database, &visitor.caller).await {
         Ok(_) => Ok(Redirect::to(&format!("{PATH}/{}?done={}", schedule.id, action.key)).into_response()),
         Err(failure) if failure.status == StatusCode::UNAUTHORIZED => Err(failure.into()),

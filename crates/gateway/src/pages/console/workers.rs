@@ -28,7 +28,8 @@ const WORKERS: &str = concat!(
     " AS next_due, pg_catalog.date_part('epoch', w.lateness_p50) AS p50, \
      pg_catalog.date_part('epoch', w.lateness_p99) AS p99, ",
     instant!("w.since"),
-    " AS since FROM workflow.workers w \
+    " AS since, coalesce(w.database OPERATOR(pg_catalog.=) pg_catalog.current_database(), false) AS is_here \
+     FROM workflow.workers w \
      ORDER BY w.database OPERATOR(pg_catalog.<>) pg_catalog.current_database(), w.database, w.worker DESC, w.pid \
      LIMIT $1::integer"
 );
@@ -49,6 +50,8 @@ struct Worker {
     /// Half of the fires, and 99 % of them, are late by so many seconds at most.
     lateness: Option<(f64, f64)>,
     since: Option<DateTime<Utc>>,
+    /// Whether it works for this database. Members of `pg_monitor` see those of the others, too.
+    is_here: bool,
 }
 
 impl From<&Row> for Worker {
@@ -67,6 +70,7 @@ impl From<&Row> for Worker {
             next_due: row.get("next_due"),
             lateness: percentile("p50").zip(percentile("p99")),
             since: row.get("since"),
+            is_here: row.get("is_here"),
         }
     }
 }
@@ -120,9 +124,9 @@ struct Page {
 }
 
 impl Page {
-    /// Whether a scheduler serves some database that the role may know about: without one nothing fires by itself.
+    /// Whether a scheduler serves this database: without one nothing fires by itself.
     fn is_served(&self) -> bool {
-        self.workers.iter().any(|worker| worker.worker == "scheduler")
+        self.workers.iter().any(|worker| worker.is_here && worker.worker == "scheduler")
     }
 }
 

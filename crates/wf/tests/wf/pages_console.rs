@@ -154,6 +154,7 @@ fn incidents_of_one_cause_are_retried_and_no_others() {
     assert_eq!(world.value("SELECT count(*)::text FROM ledger").as_deref(), Some("3"));
     let left = ["post", "divide", "pay"].map(|definition| open_incidents(&world, definition));
     assert_eq!(left, ["0", "2", "2"]);
+    assert!(ada.page(&of_post).contains("There are no such incidents that ada may read."));
 }
 
 #[test]
@@ -189,6 +190,7 @@ fn a_dry_run_says_what_cannot_be_retried() {
     assert_eq!(open_incidents(&world, "pay"), "2");
     let refused = ada.post("/incidents/retry", &[("definition", "")]);
     assert!(refused.status == 400 && refused.text.contains("a definition is required"), "{refused:?}");
+    assert_eq!(location(&ada.get("/incidents/retry?activity=pay")), "/incidents?activity=pay");
 }
 
 fn schedule(world: &World, condition: &str) -> String {

@@ -12,11 +12,12 @@ use crate::pages::inbox::list::definition_name;
 use crate::pages::statement::Statement;
 use crate::pages::typed::Typed;
 
-/// The cause of an incident `i` within its activity and SQLSTATE: a digest, since messages may have any length.
+/// The cause of an incident `i` within its activity and SQLSTATE: a digest. Messages may have any length, so only their
+/// beginning counts.
 macro_rules! cause {
     () => {
         "pg_catalog.left(pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to(pg_catalog.concat_ws('|', i.code, \
-            pg_catalog.regexp_replace(i.message, \
+            pg_catalog.regexp_replace(pg_catalog.left(i.message, 1000), \
                 '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9]+', '#', 'g')), 'UTF8')), 'hex'), 16)"
     };
 }
@@ -36,7 +37,8 @@ macro_rules! of_cause {
 }
 pub(super) use {cause, of_cause};
 
-/// The causes of the newest [`NEWEST`] incidents, the most frequent ones first. $1: limit.
+/// The causes of the newest [`NEWEST`] incidents, the most frequent ones first. Of older ones no message is read. $1:
+/// limit.
 const CAUSES: &str = concat!(
     "SELECT c.definition_id, ",
     definition_name!("c"),
@@ -46,7 +48,8 @@ const CAUSES: &str = concat!(
      FROM (SELECT i.definition_id, i.activity_id, i.sqlstate, i.instance_id, i.created_at, \
              pg_catalog.left(i.message, 300) AS message, ",
     cause!(),
-    " AS cause FROM workflow.open_incidents i ORDER BY i.created_at DESC LIMIT 10000) c \
+    " AS cause FROM (SELECT n.definition_id, n.activity_id, n.sqlstate, n.code, n.message, n.instance_id, n.created_at \
+             FROM workflow.open_incidents n ORDER BY n.created_at DESC LIMIT 10000) i) c \
      GROUP BY c.definition_id, c.activity_id, c.sqlstate, c.cause ORDER BY incidents DESC, latest DESC LIMIT $1::bigint"
 );
 

@@ -140,7 +140,11 @@ async fn show(
     Query(given): Query<Vec<(String, String)>>,
 ) -> Result<Response, PageFailure> {
     let typed: Typed = given.into_iter().collect();
-    page(&app, &visitor, Filter::of(&typed), Progress::of(&typed), None).await
+    let filter = Filter::of(&typed);
+    if filter.definition.is_empty() {
+        return Ok(Redirect::to(&filter.address(super::PATH, &[])).into_response());
+    }
+    page(&app, &visitor, filter, Progress::of(&typed), None).await
 }
 
 async fn page(

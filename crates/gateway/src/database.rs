@@ -42,6 +42,9 @@ const STOP_TIME: Duration = Duration::from_secs(1);
 ///
 /// The search path is empty, so that none of our names resolves to an object in a schema of some role.
 const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL search_path = ''";
+/// For reads. The planner takes the views for so costly that PostgreSQL would compile each statement first (JIT), which
+/// takes longer than to run it.
+const BEGIN_READING: &str = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL search_path = ''; SET LOCAL jit = off";
 /// Writes may run SQL of users, which expects the session's search path, as after SET ROLE. Our statement itself
 /// qualifies every name and operator (scripts/checks/check-gateway-sql).
 const USE_SESSION_PATH: &str = "SET LOCAL search_path TO DEFAULT";
@@ -335,7 +338,7 @@ impl Database {
         let (pid, keeps, is_late) = (AtomicI32::new(0), AtomicBool::new(false), AtomicBool::new(false));
         let transaction = async {
             let (begun, became, path, rows, committed) = tokio::join!(
-                client.batch_execute(BEGIN),
+                client.batch_execute(if statement.effect == Effect::Reads { BEGIN_READING } else { BEGIN }),
                 async {
                     let (process, is_keeper) = become_role(client, &become_sql, caller).await?;
                     pid.store(process, Ordering::Relaxed);

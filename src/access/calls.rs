@@ -72,3 +72,18 @@ pub fn of_task(waiting: &Waiting, compiled: &Compiled, who: &Person) -> Result<V
     ];
     Ok(permitted.into_iter().filter(|(_, may)| *may).map(|(name, _)| name).collect())
 }
+
+/// Whether the current role, acting for this person, may assign an open task to others.
+///
+/// # Errors
+/// 22023 if the version's declaration of excluded people is invalid.
+pub fn may_reassign(waiting: &Waiting, compiled: &Compiled, who: &Person) -> Result<bool, PgError> {
+    let (row, task, node_id) = (&waiting.row, waiting.bookmark.id, &waiting.bookmark.node_id);
+    let assignment = waiting.lease.assignment.as_deref();
+    let Some(assigner) = people::assigner_to_others(row, compiled, node_id, assignment) else { return Ok(false) };
+    let Some(exclusion) = Exclusion::of(row, compiled, task, node_id)? else { return Ok(true) };
+    Ok(match assigner {
+        people::Assigner::Operator => !exclusion.excludes(who),
+        people::Assigner::Candidate | people::Assigner::Colleague => exclusion.require_answer(who, assignment).is_ok(),
+    })
+}

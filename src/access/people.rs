@@ -143,16 +143,18 @@ fn passes_on(compiled: &Compiled, node_id: &str, assignment: &Assignment, may_re
     is_own && compiled.program.is_reassignable(node_id)
 }
 
-/// Whether the current role may assign a task to whom it wants.
-pub fn assigns_to_others(
+/// The capacity in which the current role may assign a task to others.
+pub fn assigner_to_others(
     row: &InstanceRow,
     compiled: &Compiled,
     node_id: &str,
     assignment: Option<&Assignment>,
-) -> bool {
+) -> Option<Assigner> {
+    if instance::allows(Operation::Alter, row, compiled) {
+        return Some(Assigner::Operator);
+    }
     let may_resume = instance::allows(Operation::Resume, row, compiled);
-    instance::allows(Operation::Alter, row, compiled)
-        || assignment.is_some_and(|given| passes_on(compiled, node_id, given, may_resume))
+    passes_on(compiled, node_id, assignment?, may_resume).then_some(Assigner::Colleague)
 }
 
 /// Rejects the current role unless it may work on a task of the instance (42501).

@@ -1,5 +1,5 @@
-//! `workflow.instance_calls` and `workflow.task_calls`, and whether a task excludes the caller: for pages, which offer what
-//! is permitted.
+//! `workflow.instance_calls`, `workflow.task_calls` and `workflow.may_reassign`, and whether a task excludes the caller:
+//! for pages, which offer what is permitted.
 
 use uuid::Uuid;
 
@@ -14,6 +14,7 @@ use crate::store::instances::bookmarks;
 sql_functions! {
     wf_instance_calls(instance_id: Uuid) => of_instance;
     wf_task_calls(task_id: Uuid) => of_task;
+    wf_may_reassign(task_id: Uuid) => may_reassign;
     wf_is_excluded(task: Uuid, version: Uuid) => is_excluded;
 }
 
@@ -34,6 +35,17 @@ fn of_task(call: &Call) -> Result<Returned, PgError> {
         calls::of_task(&waiting, &compiled, &person::reader()).ok()
     });
     Ok(names(found))
+}
+
+/// A task that cannot be answered because its version cannot be read is not assigned to others either.
+fn may_reassign(call: &Call) -> Result<Returned, PgError> {
+    let waiting = bookmarks::get(call.required("task_id")?).filter(|waiting| waiting.kind.is_task());
+    let may = waiting.is_some_and(|waiting| {
+        compiled::of_version(waiting.row.definition_version_id)
+            .and_then(|compiled| calls::may_reassign(&waiting, &compiled, &person::reader()))
+            .unwrap_or_default()
+    });
+    Ok(Returned::Boolean(may))
 }
 
 fn names(found: Option<Vec<&str>>) -> Returned {

@@ -7,6 +7,7 @@ use workflow_engine::value::indexed::{MAX_INDEXED, check_indexed};
 
 use crate::access::{self, people as rights, substitution, task_consent};
 use crate::api::{not_null, on_fault, result, timeout};
+use crate::clock;
 use crate::error;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, role};
@@ -21,11 +22,9 @@ use crate::run::tasks::lease::{self, ClaimRequest, NewLease};
 use crate::run::tasks::limits::{self, Setting};
 use crate::run::tasks::{acceptance, assign, comment, substitutes, wait};
 use crate::store::definitions::{self, DefinitionRow};
-use crate::store::instances::bookmarks;
 use crate::store::rights::owners::{self, Owner};
 use crate::store::tasks::assignments::{Assignment, Entry};
 use crate::store::tasks::{accepted_owners, task_grants};
-use crate::{clock, compiled};
 
 sql_functions! {
     wf_claim_tasks(names: Texts, worker: Text, max: Integer, lease: Interval) => claim;
@@ -35,7 +34,6 @@ sql_functions! {
     wf_assign_task(task_id: Uuid, assignee: Text) => assign;
     wf_unassign_task(task_id: Uuid) => unassign;
     wf_comment_task(task_id: Uuid, comment: Text, attachments: Jsonb) => comment;
-    wf_may_reassign(task_id: Uuid) => may_reassign;
     wf_person(task: Uuid, entry: Text) => person;
     wf_people(task: Uuid, entries: Jsonb) => people;
     wf_set_substitute(person: Text, substitute: Text, until: Timestamptz, since: Timestamptz) => set_substitute;
@@ -147,18 +145,6 @@ fn comment(call: &Call) -> Result<Returned, PgError> {
     let (text, attachments): (Option<String>, _) = (call.arg("comment"), not_null(call.arg("attachments")));
     comment::add(&mut CallContext::begin(), call.required("task_id")?, text.as_deref(), attachments.as_ref())?;
     Ok(Returned::Null)
-}
-
-/// For user interfaces: whether the current role may assign an open task to anybody.
-fn may_reassign(call: &Call) -> Result<Returned, PgError> {
-    let waiting = bookmarks::get(call.required("task_id")?).filter(|waiting| waiting.kind.is_task());
-    let may = waiting.is_some_and(|waiting| {
-        let assignment = waiting.lease.assignment.as_deref();
-        compiled::of_version(waiting.row.definition_version_id).is_ok_and(|compiled| {
-            rights::assigns_to_others(&waiting.row, &compiled, &waiting.bookmark.node_id, assignment)
-        })
-    });
-    Ok(Returned::Boolean(may))
 }
 
 fn set_substitute(call: &Call) -> Result<Returned, PgError> {

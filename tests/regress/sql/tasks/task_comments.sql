@@ -50,6 +50,14 @@ SELECT wf_assign_task(task('P'), 'role:regress_app');
 SELECT refusal(format('SELECT wf_assign_task(%L, %L)', task('P'), 'role:regress_ann'));
 \c - regress_app
 SELECT wf_assign_task(task('P'), 'role:regress_ann');
+-- Not by somebody whom the task excludes, an operator included.
+\c - regress_author
+SELECT wf_define('{"definitionId": "own", "root": {"id": "t", "type": "RunTask", "taskName": "t", "candidates": ["role:regress_clerks"], "reassignable": true, "not": ["starter"]}}') \g /dev/null
+SELECT wf_grant('own', 'regress_ann', '{start}'), wf_start('own', correlation_id => 'A') \g /dev/null
+SELECT workflow.may_reassign(task('A'));
+\c - regress_ann
+SELECT wf_start('own', correlation_id => 'O') \g /dev/null
+SELECT workflow.may_reassign(task('A')), workflow.may_reassign(task('O')), split_part(refusal(format('SELECT wf_assign_task(%L, %L)', task('O'), 'role:regress_ben')), E'\n', 2) AS refusal;
 
 -- Comments: of whoever sees the task.
 \c - regress_ann

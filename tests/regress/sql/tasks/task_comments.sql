@@ -83,9 +83,10 @@ SELECT refusal(format('SELECT wf_comment_task(NULL, %L)', 'a'));
 SELECT refusal(format('SELECT wf_comment_task(%L, %L)', gen_random_uuid(), 'a'));
 SELECT refusal(format('SELECT wf_comment_task(%L, %L)', :'task', repeat('a', 4001)));
 SELECT refusal(format('SELECT wf_comment_task(%L, attachments => %L)', :'task', attachments)) FROM unnest(ARRAY['{}', '[1]', '[{"name": "a"}]', '[{"name": "", "uri": "https://a"}]',
-    '[{"name": "a", "uri": "/etc/passwd"}]', '[{"name": "a", "uri": "JavaScript:alert(1)"}]', '[{"name": "a", "uri": "https://a b"}]', '[{"name": "a", "uri": "https://a", "x": 1}]']) AS attachments;
+    '[{"name": "a", "uri": "/etc/passwd"}]', '[{"name": "a", "uri": "JavaScript:alert(1)"}]', '[{"name": "a", "uri": "mailto:a@a"}]', '[{"name": "a", "uri": "https://a b"}]',
+    '[{"name": "a", "uri": "https://a", "x": 1}]', '[{"name": "a", "uri": "S3://bucket/a"}]']) AS attachments;
 SELECT refusal(format('SELECT wf_comment_task(%L, attachments => %L)', :'task', (SELECT jsonb_agg('{"name": "a", "uri": "https://a"}'::jsonb) FROM generate_series(1, 11))));
-DO $$ BEGIN PERFORM wf_comment_task(task('P'), n::text) FROM generate_series(4, 100) AS n; END $$;
+DO $$ BEGIN PERFORM wf_comment_task(task('P'), n::text) FROM generate_series(5, 100) AS n; END $$;
 SELECT refusal(format('SELECT wf_comment_task(%L, %L)', :'task', 'one more'));
 -- After the end.
 \c - regress_ann

@@ -15,6 +15,7 @@ use workflow_engine::notification::{self, Notice, OpenTask, Reason, Sent};
 use crate::access::exclusion::Exclusion;
 use crate::access::people::{self, Assigner};
 use crate::access::person::Person;
+use crate::access::{Operation, instance};
 use crate::compiled::{self, Compiled};
 use crate::error;
 use crate::pg::{PgError, role, rows};
@@ -28,6 +29,7 @@ use crate::run::instances::resume;
 use crate::store::history::journal;
 use crate::store::instances;
 use crate::store::instances::bookmarks::{self, Waiting};
+use crate::store::rights::members;
 use crate::store::tasks;
 use crate::store::tasks::assignments::{self, Assignment, Entry};
 use crate::wake;
@@ -51,6 +53,9 @@ pub fn assign(context: &mut CallContext, task: Uuid, to: Option<&str>) -> Result
     let to = to.as_deref().map(assignments::stored).transpose()?;
     if let Some(to) = &to {
         refuse_excluded(&waiting, &compiled, &act, &Entry::read(to), assigner)?;
+        if assigner == Assigner::Colleague {
+            refuse_unreachable(&waiting, &compiled, &Entry::read(to))?;
+        }
     }
     let before = waiting.lease.assignment.take().unwrap_or_default();
     if before.assignee == to {
@@ -135,6 +140,26 @@ fn refuse_excluded(
         }
     }
     exclusion.require_assignee(to)
+}
+
+/// Refuses a colleague who could not answer: an operator can assign the task again, but whoever passed it on cannot. A
+/// role must have somebody behind it (22023). A name that only the application knows is for roles that act for such
+/// names; from others it is a role without its prefix (42501).
+fn refuse_unreachable(waiting: &Waiting, compiled: &Compiled, to: &Entry<'_>) -> Result<(), PgError> {
+    match to {
+        Entry::Role(owner) if owner.role().is_some_and(|role| !members::logins_of(role).is_empty()) => Ok(()),
+        Entry::Role(_) => Err(PgError::new("22023", format!("nobody can act as {}", to.title()))
+            .detail("The role cannot log in, and has no members who can.")),
+        Entry::Label(_) if instance::allows(Operation::Resume, &waiting.row, compiled) => Ok(()),
+        Entry::Label(name) => {
+            let by = role::name(role::current()).unwrap_or_default();
+            Err(PgError::new("42501", format!("permission denied to assign task {} to \"{name}\"", waiting.bookmark.id))
+                .detail(format!(
+                    "A name that is no role is known to an application only, and role \"{by}\" has no privilege \"resume\" to act for such names."
+                ))
+                .hint("Name a role as role:<name>."))
+        }
+    }
 }
 
 /// Records the change in the journal, and wakes waiting workers so that they check again.

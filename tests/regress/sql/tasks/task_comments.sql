@@ -6,6 +6,7 @@ CREATE ROLE regress_ann LOGIN IN ROLE regress_clerks;
 CREATE ROLE regress_ben LOGIN IN ROLE regress_clerks;
 CREATE ROLE regress_cy LOGIN;
 CREATE ROLE regress_app LOGIN;
+CREATE ROLE regress_nobodys;
 SELECT wf_grant_usage(r) FROM unnest('{regress_author,regress_clerks,regress_ann,regress_ben,regress_cy,regress_app}'::name[]) AS r \g /dev/null
 GRANT SET ON PARAMETER workflow.actor TO regress_app;
 CREATE FUNCTION task(request text) RETURNS uuid LANGUAGE sql AS $$ SELECT task_id FROM workflow.open_tasks WHERE correlation_id = request ORDER BY task_id LIMIT 1 $$;
@@ -58,6 +59,12 @@ SELECT workflow.may_reassign(task('A'));
 \c - regress_ann
 SELECT wf_start('own', correlation_id => 'O') \g /dev/null
 SELECT workflow.may_reassign(task('A')), workflow.may_reassign(task('O')), split_part(refusal(format('SELECT wf_assign_task(%L, %L)', task('O'), 'role:regress_ben')), E'\n', 2) AS refusal;
+-- Nor to a role that nobody can act as, and to a name that is no role only by a role that acts for such names.
+SELECT refusal(format('SELECT wf_assign_task(%L, %L)', task('A'), who)) FROM unnest('{role:regress_nobodys,ben}'::text[]) AS who;
+\c - regress_author
+SELECT wf_grant('own', 'regress_ann', '{resume}') \g /dev/null
+\c - regress_ann
+SELECT wf_assign_task(task('A'), 'ben');
 
 -- Comments: of whoever sees the task.
 \c - regress_ann

@@ -19,6 +19,10 @@ use workflow_value::value::{as_bool, copy_or_null, is_date_time, parse_json, to_
 
 /// Maximum number of candidates of one task.
 const MAX_CANDIDATES: usize = 100;
+/// The keyword with which an author orders the fields of a form: jsonb does not keep the order of `properties`.
+const PROPERTY_ORDER: &str = "propertyOrder";
+/// Levels of a form in which this keyword is checked.
+const MAX_FORM_LEVELS: usize = 32;
 
 /// The member of the metadata of a timer with the id of its task, as a text: Elsa's clients expect texts there.
 pub(super) const TASK: &str = "TaskId";
@@ -39,7 +43,7 @@ pub(super) const DEADLINE: InputDescriptor = InputDescriptor::new(
 .checked(check_deadline);
 
 pub(super) const FORM: InputDescriptor =
-    InputDescriptor::new("form", "Object", "JSON Schema, with titles, of a form for the answer.")
+    InputDescriptor::new("form", "Object", "JSON Schema, with titles, of a form for the answer. Numbers as \"propertyOrder\" in its properties order the fields.")
         .hint("json-editor")
         .checked(check_form);
 
@@ -302,13 +306,37 @@ fn json_value(value: &Value) -> Option<Value> {
     }
 }
 
-/// The value of the input `form`; null is no form. 22023 if it is no object.
+/// The value of the input `form`; null is no form. 22023 if it is no object, or orders its fields by anything else than
+/// numbers.
 pub(super) fn form(value: &Value) -> Result<Option<Value>, Fault> {
     match json_value(value) {
         Some(Value::Null) => Ok(None),
-        Some(form @ Value::Object(_)) => Ok(Some(form)),
+        Some(form @ Value::Object(_)) => {
+            check_order(&form, "form")?;
+            Ok(Some(form))
+        }
         _ => Err(Fault::new("22023", "input \"form\" must be an object")),
     }
+}
+
+/// Refuses a [`PROPERTY_ORDER`] that would order nothing (22023).
+fn check_order(form: &Value, input: &str) -> Result<(), Fault> {
+    let Some(at) = misplaced_order(form, false, MAX_FORM_LEVELS) else { return Ok(()) };
+    let must = format!("\"{PROPERTY_ORDER}\" must be a number in the schema of a property");
+    Err(Fault::new("22023", format!("\"{input}\" cannot be used at {at}: {must}")))
+}
+
+/// The JSON Pointer to a [`PROPERTY_ORDER`] that is no number, or that the whole form has, which is no property.
+fn misplaced_order(schema: &Value, is_property: bool, levels: usize) -> Option<String> {
+    if schema.get(PROPERTY_ORDER).is_some_and(|order| !(is_property && order.is_number())) {
+        return Some(format!("/{PROPERTY_ORDER}"));
+    }
+    let levels = levels.checked_sub(1)?;
+    let properties = schema.get("properties")?.as_object()?;
+    properties.iter().find_map(|(name, property)| {
+        let below = misplaced_order(property, true, levels)?;
+        Some(format!("/properties/{}{below}", name.replace('~', "~0").replace('/', "~1")))
+    })
 }
 
 fn check_form(value: &Value) -> Result<(), Fault> {
@@ -325,9 +353,42 @@ pub(super) fn result_schema(value: &Value) -> Result<Option<Value>, Fault> {
         let at = if refusal.pointer.is_empty() { String::new() } else { format!(" at {}", refusal.pointer) };
         Fault::new("22023", format!("\"resultSchema\" cannot be used{at}: {}", refusal.message))
     })?;
+    // Without a form the fields are those of the schema.
+    check_order(&schema, "resultSchema")?;
     Ok(Some(schema))
 }
 
 fn check_schema(value: &Value) -> Result<(), Fault> {
     result_schema(value).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn fields_are_ordered_by_numbers_in_their_schemas() {
+        let inner = json!({"propertyOrder": 1.5, "properties": {"propertyOrder": {"propertyOrder": -1}, "c": true}});
+        let ordered = json!({"properties": {"a": {"propertyOrder": 2}, "b": inner}});
+        assert_eq!(form(&ordered), Ok(Some(ordered.clone())));
+        assert_eq!(result_schema(&ordered), Ok(Some(ordered.clone())));
+        for (wrong, at) in [
+            (json!({"propertyOrder": ["a", "b"], "properties": {"a": {}, "b": {}}}), "/propertyOrder"),
+            (json!({"propertyOrder": 1}), "/propertyOrder"),
+            (json!({"properties": {"a": {}, "b": {"propertyOrder": "1"}}}), "/properties/b/propertyOrder"),
+            (
+                json!({"properties": {"a": {"properties": {"b/c": {"propertyOrder": null}}}}}),
+                "/properties/a/properties/b~1c/propertyOrder",
+            ),
+        ] {
+            let must = "\"propertyOrder\" must be a number in the schema of a property";
+            let refused = form(&wrong).expect_err("refused");
+            assert_eq!(refused.message, format!("\"form\" cannot be used at {at}: {must}"));
+            let refused = result_schema(&wrong).expect_err("refused");
+            assert_eq!(refused.message, format!("\"resultSchema\" cannot be used at {at}: {must}"));
+            // As a designer writes it.
+            assert!(form(&Value::String(wrong.to_string())).is_err());
+        }
+    }
 }

@@ -337,12 +337,11 @@ fn refined(name: &str, descriptor: &Descriptor) -> Option<Value> {
     let constant = match name {
         "not" if descriptor.opens_tasks() => return Some(reference("excluded")),
         "notify" | "reminders" => return Some(reference(name)),
-        "form" | "responseHeaders" => {
+        "responseHeaders" => {
             json!({ "type": ["object", "string", "null"], "additionalProperties": reference("plainPart") })
         }
-        "resultSchema" => {
-            json!({ "type": ["object", "boolean", "string", "null"], "additionalProperties": reference("plainPart") })
-        }
+        "form" => json!({ "allOf": [reference("form")], "type": ["object", "string", "null"] }),
+        "resultSchema" => json!({ "allOf": [reference("form")], "type": ["object", "boolean", "string", "null"] }),
         "deadline" => reference("deadline"),
         "path" => json!({ "type": ["string", "null"] }),
         "assignee" => json!({ "type": ["string", "null"], "pattern": "\\S" }),

@@ -54,6 +54,9 @@ pub(super) fn defs() -> Map<String, Value> {
     add("objectTemplate", object_template());
     add("plain", plain());
     add("plainPart", plain_part());
+    add("form", form());
+    add("formFields", json!({ "allOf": [reference("plainPart")], "additionalProperties": reference("formField") }));
+    add("formField", form_field());
     add("binding", binding());
     add("jsonSchema", json!({ "type": ["object", "boolean", "null"] }));
     add("interval", interval());
@@ -165,6 +168,31 @@ fn object_template() -> Value {
 /// A constant: nothing inside it is evaluated.
 fn plain() -> Value {
     json!({ "items": reference("plainPart"), "additionalProperties": reference("plainPart") })
+}
+
+/// A JSON Schema of which a page makes a form. Only what is not JSON Schema's is described.
+fn form() -> Value {
+    json!({
+        "properties": {
+            "properties": reference("formFields"),
+            "propertyOrder": { "not": {}, "errorMessage": "This orders properties: it stands in the schema of each." },
+        },
+        "additionalProperties": reference("plainPart"),
+    })
+}
+
+/// The schema of a property.
+fn form_field() -> Value {
+    json!({
+        "allOf": [reference("plainPart")],
+        "properties": {
+            "properties": reference("formFields"),
+            "propertyOrder": {
+                "type": "number",
+                "description": "The place of the field: those with lower numbers come first, those without one last.",
+            },
+        },
+    })
 }
 
 /// What is inside a constant: nothing there may look like an expression.

@@ -60,7 +60,7 @@ SELECT of_task(jsonb_build_object('assignee', a)) FROM jsonb_array_elements('[""
 SELECT of_task(jsonb_build_object('assignee', repeat('x', 201)));
 SELECT of_task(jsonb_build_object('candidates', c)) FROM jsonb_array_elements('["ada", 7, {}, [null], ["ada", ""], ["role:"]]') AS c;
 SELECT of_task(jsonb_build_object('deadline', d)) FROM jsonb_array_elements('["soon", "", "infinity", "2026-02-30", "294277-01-01", true, [], {}]') AS d;
-SELECT of_task(jsonb_build_object('form', f)) FROM jsonb_array_elements('["text", 7, true, []]') AS f;
+SELECT of_task(jsonb_build_object('form', f)) FROM jsonb_array_elements('["text", 7, true, [], {"propertyOrder": ["a"]}, {"properties": {"a": {"propertyOrder": "1"}}}]') AS f;
 SELECT of_task(jsonb_build_object('resultSchema', s)) FROM jsonb_array_elements('["text", 7, [], {"type": 7}, {"$ref": "#/nothing"}, {"pattern": "("}]') AS s;
 
 -- wf_define says it in the same words, and stores nothing: the version that was there goes on, with the instance that waits.

@@ -199,7 +199,7 @@ fn people_land_where_they_have_something_to_do() {
     let (ada, ben) = (Browser::ada(&world), Browser::ben(&world));
     assert_eq!((location(&ada.get("/")), location(&ben.get("/"))), ("/definitions", "/inbox"));
     assert_eq!(location(&world.send("GET", "/", &[], "")), "/login?next=%2F");
-    assert!(ada.page("/inbox").contains("href=\"/incidents\"") && !ben.page("/inbox").contains("href=\"/incidents\""));
+    assert!(ada.page("/inbox").contains("href=\"/overview\"") && !ben.page("/inbox").contains("href=\"/overview\""));
 }
 
 #[test]

@@ -22,7 +22,7 @@ async function look(page, name) {
       await page.evaluate(AXE);
       const { violations } = await page.evaluate((values) => axe.run({ runOnly: { type: "tag", values } }), TAGS);
       const found = violations.map((one) => `${one.id}: ${one.nodes.map((node) => `${node.html} ${node.failureSummary}`).join("\n")}`);
-      assert.deepEqual(found, [], at);
+      assert.deepEqual(found, [], `${at}: ${found.join("\n")}`);
       if (process.env.PICTURES) await page.screenshot({ path: `${process.env.PICTURES}/${name}-${width}-${colorScheme}.png`, fullPage: true });
     }
   }

@@ -91,7 +91,7 @@ pub trait Host {
     /// The people behind these assignees and candidates of a task, with what the directory knows of them. A host that
     /// knows roles may name their members in place of a role, and substitutes of absent people, without those whom the
     /// task would refuse: by these exclusions, or because they gave one of these other votes of its approval. The
-    /// default knows nobody.
+    /// default knows no people.
     fn addressees(&mut self, asked: &[String], _excluded: &[Excluded], _voted: &[Uuid]) -> Addressees {
         Addressees::unknown(asked)
     }

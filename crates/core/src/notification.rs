@@ -1,12 +1,12 @@
 //! Notifications of tasks for people.
 //!
 //! `notify` of an activity, or of the options of a definition, names an event, a workflow, or both. Each gets the same
-//! payload, which names the people with what the host's directory knows of them. What cannot be sent goes on record,
-//! and never faults an activity: a task must not depend on who can be notified of it.
+//! payload, which names the people with what the host's directory knows of them. What cannot be sent is recorded in the
+//! journal, and never faults an activity: a task must not depend on who can be notified of it.
 //!
 //! Notices are sent with the rights of the definition's owner, who has named the event and the workflow as constants.
-//! Otherwise a role that may start a definition would receive what the directory returns to the definition's owner. An
-//! event whose name is computed could be named by that role: it is sent with the rights of the instance's owner, and
+//! Otherwise a role that may start a definition would receive what the directory returns to the definition's owner. That
+//! role can also determine a computed name of an event, so such an event is sent with the rights of the instance's owner, and
 //! contains nothing of the directory.
 
 use chrono::{DateTime, Utc};
@@ -68,7 +68,7 @@ impl Notify {
         if notify == Self::default() { Err(invalid(value)) } else { Ok(Some(notify)) }
     }
 
-    /// Whether the constant in an input says that nobody is notified, whatever the options say.
+    /// Whether the constant in an input switches notices off, whatever the options say.
     pub fn is_off(input: Option<&Expression>) -> bool {
         match input.map(|input| &input.kind) {
             Some(ExpressionKind::Literal(Value::Bool(is_on))) => !is_on,
@@ -213,7 +213,7 @@ pub struct Addressees {
     pub people: Vec<Addressee>,
     /// Why the directory could not tell of one of them.
     pub failure: Option<String>,
-    /// Whether there is a directory. Without one nobody's address is missing.
+    /// Whether there is a directory. Without one no address counts as missing.
     pub has_directory: bool,
 }
 

@@ -66,7 +66,7 @@ pub struct SpiHost<'a> {
     step: Option<Subtransaction>,
     /// Owner of the instance.
     owner: Owner,
-    /// The definition of which the burst last wanted to start an instance, as what, and its version. A role that may
+    /// The definition that the burst last wanted to start, as what, and its version. A role that may
     /// start it as the one need not have the right to start it as the other.
     child: Option<(String, StartedAs, Uuid)>,
     /// The owner whose rights user SQL has, if not the caller's.
@@ -214,7 +214,7 @@ impl<'a> SpiHost<'a> {
             .and_then(|()| access::require_trusted(&owner, parent, &compiled, how))
             .map_err(|error| self.fault(error))?;
         if how == StartedAs::Notice && activation_key(&compiled, None).is_some() {
-            // Nobody would learn that a notice was refused because another one was not sent yet.
+            // A notice would be refused while an earlier one is not sent yet, without a trace.
             let message = format!("workflow definition \"{definition_id}\" allows one instance at a time");
             return Err(Fault::new("55000", message));
         }

@@ -142,8 +142,8 @@ fn refuse_excluded(
     exclusion.require_assignee(to)
 }
 
-/// Refuses a colleague who could not answer: an operator can assign the task again, but whoever passed it on cannot. A
-/// role must have somebody behind it (22023). A name that only the application knows is for roles that act for such
+/// Refuses a colleague who could not answer: an operator can assign the task again, but the one who passed it on cannot.
+/// A role must be able to log in, or have members who can (22023). A name that only the application knows is for roles that act for such
 /// names; from others it is a role without its prefix (42501).
 fn refuse_unreachable(waiting: &Waiting, compiled: &Compiled, to: &Entry<'_>) -> Result<(), PgError> {
     match to {

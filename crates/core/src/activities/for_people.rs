@@ -140,7 +140,7 @@ pub(super) enum EscalateTo {
     People(Vec<String>),
 }
 
-/// The value of the input `escalateTo`. Designers write a list as text. 22023 if it names nobody: anyone with `resume`
+/// The value of the input `escalateTo`. Designers write a list as text. 22023 if the list is empty: any role with `resume`
 /// could answer such a task.
 pub(super) fn escalate_to(value: &Value) -> Result<EscalateTo, Fault> {
     let nobody = || Fault::new("22023", "\"escalateTo\" must name somebody");
@@ -171,9 +171,9 @@ pub(super) fn is_manager(value: &Value) -> bool {
 pub(super) enum Managers {
     /// The managers, each once, and in their own place those who have none.
     Known(Vec<String>),
-    /// Nobody has a manager who may answer.
+    /// No manager of theirs may answer.
     None,
-    /// The directory has failed, and knows nobody's manager; it is to be asked again at this time.
+    /// The directory has failed, and no manager is known. The next look-up is due at this time.
     Later(DateTime<Utc>),
 }
 

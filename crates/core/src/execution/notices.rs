@@ -1,5 +1,4 @@
-//! Notices of tasks. A burst collects them and sends them at its end, so nobody is notified of a task that it closes
-//! again.
+//! Notices of tasks. A burst collects them and sends them at its end, so a task that it closes again causes none.
 
 use std::collections::BTreeMap;
 
@@ -56,7 +55,7 @@ impl Runner<'_> {
                 Reason::Opened | Reason::Escalated => opened.get(&notice.task).map(|task| OpenTask::of(task)),
                 Reason::Assigned | Reason::Reminded | Reason::Due => self.burst.host.open_task(notice.task),
             };
-            // A task that is for nobody is for task workers. An operator may assign it to a person later.
+            // A task without assignee and candidates is for task workers. An operator may assign it to a person later.
             let Some(task) = task.filter(|task| notice.event.is_some() || task.is_for_people()) else { continue };
             let sent = notification::send(program, self.burst.instance, node, &notice, &task, self.burst.host);
             for (kind, data) in sent.events {

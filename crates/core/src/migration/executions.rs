@@ -189,8 +189,8 @@ impl<'m> ExecutionMigration<'m> {
         self.problems.push(Problem::warning(&old.node_id, message));
     }
 
-    /// Warns of an activity whose open tasks notify people in another way from now on. Nobody is notified of what has
-    /// happened before.
+    /// Warns of an activity whose open tasks notify people in another way from now on. Past changes of a task
+    /// cause no notices.
     fn warn_of_notices(&mut self, context: &Context, new: NodeIx) {
         let of = self.of;
         let (old, there) = (of.old.node(context.node), of.new.node(new));

@@ -211,7 +211,7 @@ fn a_deadline_asks_the_managers() {
     pass(&mut world, DEADLINE);
     let asked: Vec<_> = told(&world).into_iter().flat_map(|(_, people)| people).collect();
     assert_eq!(asked, ["cleo", "ben"]);
-    // Two voters with the same manager are too few for two votes, and one whom nobody can act for decides nothing: the
+    // Two voters with the same manager are too few for two votes, and one without a role that can act for it decides nothing: the
     // voters are asked again.
     let mut world = self::world(approve(escalate.clone()));
     world.host.unreachable.insert("cleo".to_owned());

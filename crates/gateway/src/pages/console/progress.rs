@@ -2,11 +2,17 @@
 //! loaded again shows it, and does nothing.
 
 use axum::http::StatusCode;
+use axum::response::{IntoResponse as _, Redirect, Response};
 use uuid::Uuid;
 
 use super::counted;
 use crate::failure::Failure;
 use crate::pages::typed::Typed;
+
+/// Objects that one request takes at most. It ends earlier when a third of the time of a request has passed.
+pub const BATCH: usize = 500;
+/// Objects that a dry run examines at most.
+pub const EXAMINED: usize = 1000;
 
 /// How far an action on many objects is. It takes them in the order of their ids, each in a transaction of its own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,6 +52,13 @@ impl Progress {
             ("failed", number(self.failed)),
             ("code", self.code.clone()),
         ]
+    }
+
+    /// Leads to the page with this progress. `address` makes the address of the page with further pairs.
+    pub fn redirect(&self, address: impl FnOnce(&[(&str, &str)]) -> String) -> Response {
+        let pairs = self.pairs();
+        let pairs: Vec<(&str, &str)> = pairs.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        Redirect::to(&address(&pairs)).into_response()
     }
 
     /// Whether nothing was taken yet.
@@ -105,7 +118,7 @@ impl Progress {
     }
 }
 
-/// Whether a failure has nothing to do with the object: nobody is logged in, or nothing was sent to the database.
+/// Whether a failure has nothing to do with the object: the session has ended, or nothing was sent to the database.
 fn is_of_all(failure: &Failure) -> bool {
     let is_unsent = failure.status == StatusCode::SERVICE_UNAVAILABLE && failure.code.is_none();
     failure.status == StatusCode::UNAUTHORIZED || is_unsent && failure.retry_after.is_some()

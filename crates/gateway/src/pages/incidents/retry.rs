@@ -1,6 +1,6 @@
 //! Retries of the incidents of one cause: first a dry run, then a bounded number of instances with each request.
 //!
-//! Each instance is retried in a transaction of its own, so that one that is paused or locked does not keep the others.
+//! Each instance is retried in a transaction of its own, so that a paused or locked one does not hold up the others.
 
 use std::time::Instant;
 
@@ -14,7 +14,7 @@ use super::causes::{Filter, cause, of_cause};
 use crate::failure::Failure;
 use crate::gateway::{App, Gateway};
 use crate::pages::console::counted;
-use crate::pages::console::progress::Progress;
+use crate::pages::console::progress::{BATCH, EXAMINED, Progress};
 use crate::pages::frame::{Frame, PageFailure, Visitor, html};
 use crate::pages::statement::Statement;
 use crate::pages::typed::Typed;
@@ -27,11 +27,6 @@ pub const PATH: &str = "/incidents/retry";
 pub fn routes() -> Routes {
     Routes::new().get(PATH, show).post(PATH, perform)
 }
-
-/// Instances that one request retries at most. It ends earlier when a third of the time of a request has passed.
-const BATCH: usize = 500;
-/// Instances that the dry run examines at most.
-const EXAMINED: usize = 1000;
 
 /// Instances with incidents of a filter ($1 to $4), and their faulted activities. $5: the id after which they begin;
 /// $6: limit.
@@ -179,11 +174,7 @@ async fn perform(State(app): State<App>, visitor: Visitor, typed: Typed) -> Resu
         Some(failure) if failure.status == StatusCode::UNAUTHORIZED => Err(failure.into()),
         Some(failure) if after == before => page(&app, &visitor, filter, after, Some(failure)).await,
         // The next request meets the failure again, if it lasts.
-        _ => {
-            let pairs = after.pairs();
-            let pairs: Vec<(&str, &str)> = pairs.iter().map(|(name, value)| (*name, value.as_str())).collect();
-            Ok(Redirect::to(&filter.address(PATH, &pairs)).into_response())
-        }
+        _ => Ok(after.redirect(|pairs| filter.address(PATH, pairs))),
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
-use axum::response::{IntoResponse as _, Redirect, Response};
+use axum::response::{IntoResponse as _, Response};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
@@ -12,7 +12,7 @@ use super::{Filter, REPLAY, is_delivered, of_filter};
 use crate::failure::Failure;
 use crate::gateway::{App, Gateway};
 use crate::pages::console::counted;
-use crate::pages::console::progress::Progress;
+use crate::pages::console::progress::{BATCH, EXAMINED, Progress};
 use crate::pages::frame::{Frame, PageFailure, Visitor, html};
 use crate::pages::statement::Statement;
 use crate::pages::typed::Typed;
@@ -24,11 +24,6 @@ pub const PATH: &str = "/dead-letters/replay";
 pub fn routes() -> Routes {
     Routes::new().get(PATH, show).post(PATH, perform)
 }
-
-/// Dead letters that one request replays at most. It ends earlier when a third of the time of a request has passed.
-const BATCH: usize = 500;
-/// Dead letters that the dry run counts at most.
-const EXAMINED: usize = 1000;
 
 /// Dead letters of a filter ($1 and $2) that were not replayed. $3: the id after which they begin; $4: limit.
 macro_rules! letters {
@@ -128,11 +123,7 @@ async fn perform(State(app): State<App>, visitor: Visitor, typed: Typed) -> Resu
         Some(failure) if failure.status == StatusCode::UNAUTHORIZED => Err(failure.into()),
         Some(failure) if after == before => page(&app, &visitor, filter, after, Some(failure)).await,
         // The next request meets the failure again, if it lasts.
-        _ => {
-            let pairs = after.pairs();
-            let pairs: Vec<(&str, &str)> = pairs.iter().map(|(name, value)| (*name, value.as_str())).collect();
-            Ok(Redirect::to(&filter.address(PATH, &pairs)).into_response())
-        }
+        _ => Ok(after.redirect(|pairs| filter.address(PATH, pairs))),
     }
 }
 

@@ -1,19 +1,24 @@
 //! Opening connections of the driver, to one of several hosts.
 
 use std::fmt;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::net::IpAddr;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use deadpool_postgres::{Connect, Manager, ManagerConfig, PoolBuilder, QueueMode, RecyclingMethod, Runtime, Timeouts};
 use rand::seq::SliceRandom as _;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinHandle;
 use tokio_postgres::config::{Host, LoadBalanceHosts, SslMode};
-use tokio_postgres::{Client, Config, Error};
+use tokio_postgres::{AsyncMessage, Client, Config, Connection, Error};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::error::{DatabaseError, is_about_options};
+
+/// What is called with each message of the server that is no error.
+pub(crate) type NoticeHandler = Arc<dyn Fn(&DatabaseError) + Send + Sync>;
 
 /// Opens connections of the driver, for programs that need other transactions than those of [`Client`](crate::Client),
 /// or a pool of their own. It connects to the hosts, and verifies certificates, as the options say.
@@ -32,14 +37,15 @@ use crate::error::{DatabaseError, is_about_options};
 pub struct Connector {
     config: Config,
     tls: MakeRustlsConnect,
+    on_notice: Option<NoticeHandler>,
 }
 
 impl Connector {
     /// How long all hosts together may take to connect.
     pub const TIME_LIMIT: Duration = Duration::from_secs(15);
 
-    pub(crate) fn new(config: Config, tls: MakeRustlsConnect) -> Self {
-        Self { config, tls }
+    pub(crate) fn new(config: Config, tls: MakeRustlsConnect, on_notice: Option<NoticeHandler>) -> Self {
+        Self { config, tls, on_notice }
     }
 
     /// Connects to the first host that answers and satisfies `target_session_attrs`. The returned task drives the
@@ -69,13 +75,13 @@ impl Connector {
         let mut errors = Vec::new();
         for host in hosts {
             match tokio::time::timeout(time, host.connect(self.tls.clone())).await {
-                Ok(Ok((client, connection))) => return Ok((client, carried(connection))),
+                Ok(Ok((client, connection))) => return Ok((client, self.carried(connection))),
                 Ok(Err(error)) => errors.push(error),
                 Err(_) => {}
             }
         }
         match last.connect(self.tls.clone()).await {
-            Ok((client, connection)) => Ok((client, carried(connection))),
+            Ok((client, connection)) => Ok((client, self.carried(connection))),
             Err(error) => Err(most_telling(errors, error)),
         }
     }
@@ -152,6 +158,22 @@ impl Connector {
     pub fn tls(&self) -> MakeRustlsConnect {
         self.tls.clone()
     }
+
+    /// Spawns the task that drives the connection. Each pending request gets the connection's error.
+    fn carried<S, T>(&self, mut connection: Connection<S, T>) -> JoinHandle<()>
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+        T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let on_notice = self.on_notice.clone();
+        tokio::spawn(async move {
+            while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {
+                if let (AsyncMessage::Notice(notice), Some(handle)) = (message, &on_notice) {
+                    handle(&DatabaseError::from(&notice));
+                }
+            }
+        })
+    }
 }
 
 /// For the pool.
@@ -184,11 +206,6 @@ fn most_telling(errors: Vec<Error>, last: Error) -> Error {
         chosen = error;
     }
     chosen
-}
-
-/// Spawns the task that drives the connection. Each pending request gets the connection's error.
-fn carried(connection: impl Future<Output = Result<(), Error>> + Send + 'static) -> JoinHandle<()> {
-    tokio::spawn(async move { drop(connection.await) })
 }
 
 /// The number of hosts in a connection string.

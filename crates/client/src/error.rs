@@ -243,6 +243,9 @@ impl From<serde_json::Error> for Error {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DatabaseError {
+    /// `ERROR` or `FATAL`; `WARNING`, `NOTICE` or another one in what
+    /// [`on_notice`](crate::ConnectOptions::on_notice) is called with.
+    pub severity: String,
     /// The SQLSTATE: five characters.
     pub sqlstate: String,
     /// The message, for people. Its text may change with any release.
@@ -277,13 +280,16 @@ impl DatabaseError {
     #[cfg(test)]
     pub(crate) fn new(sqlstate: &str, is_fatal: bool) -> Self {
         let (detail, hint, context, constraint) = (None, None, None, None);
-        Self { sqlstate: sqlstate.into(), message: "a message".into(), detail, hint, context, constraint, is_fatal }
+        let severity = if is_fatal { "FATAL" } else { "ERROR" }.to_owned();
+        let (sqlstate, message) = (sqlstate.to_owned(), "a message".to_owned());
+        Self { severity, sqlstate, message, detail, hint, context, constraint, is_fatal }
     }
 }
 
 impl From<&DbError> for DatabaseError {
     fn from(error: &DbError) -> Self {
         Self {
+            severity: error.parsed_severity().map_or_else(|| error.severity().to_owned(), |known| known.to_string()),
             sqlstate: error.code().code().to_owned(),
             message: error.message().to_owned(),
             detail: error.detail().map(str::to_owned),

@@ -12,8 +12,8 @@ use rustls::pki_types::pem::{self, PemObject as _};
 use tokio_postgres::Config;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::connector::{self, Connector};
-use crate::error::Error;
+use crate::connector::{self, Connector, NoticeHandler};
+use crate::error::{DatabaseError, Error};
 
 /// How long a transaction is repeated by default.
 const REPEAT_FOR: Duration = Duration::from_secs(10);
@@ -38,6 +38,7 @@ pub struct ConnectOptions {
     pub(crate) connections: usize,
     pub(crate) repeat_for: Duration,
     authority: Option<PathBuf>,
+    on_notice: Option<NoticeHandler>,
 }
 
 impl ConnectOptions {
@@ -123,7 +124,7 @@ impl ConnectOptions {
         if config.get_tcp_user_timeout().is_none() {
             config.tcp_user_timeout(Duration::from_secs(30));
         }
-        Self { config, connections: CONNECTIONS, repeat_for: REPEAT_FOR, authority: None }
+        Self { config, connections: CONNECTIONS, repeat_for: REPEAT_FOR, authority: None, on_notice: None }
     }
 
     /// The name that `pg_stat_activity` shows; `workflow-client` by default.
@@ -195,6 +196,22 @@ impl ConnectOptions {
         self
     }
 
+    /// Calls a function with each message that is no error: the warning that an instance is faulted, those of
+    /// `wf_define` about a definition, and what SQL of workflows raises. By default they are discarded.
+    ///
+    /// The function is called while a connection reads, so it must not wait. It learns neither which call nor which
+    /// instance a message is about, except from its text. `client_min_messages` decides what the server sends.
+    ///
+    /// ```
+    /// # use workflow_client::ConnectOptions;
+    /// let options = ConnectOptions::new("dbname=shop")?.on_notice(|notice| eprintln!("{}: {notice}", notice.severity));
+    /// # Ok::<(), workflow_client::Error>(())
+    /// ```
+    pub fn on_notice(mut self, handler: impl Fn(&DatabaseError) + Send + Sync + 'static) -> Self {
+        self.on_notice = Some(Arc::new(handler));
+        self
+    }
+
     /// Opens connections of the driver with these options. Reads the certificates.
     ///
     /// ```
@@ -209,7 +226,7 @@ impl ConnectOptions {
             .map_err(|error| Error::Options(error.to_string()))?
             .with_root_certificates(self.roots()?)
             .with_no_client_auth();
-        Ok(Connector::new(self.config.clone(), MakeRustlsConnect::new(client)))
+        Ok(Connector::new(self.config.clone(), MakeRustlsConnect::new(client), self.on_notice.clone()))
     }
 
     /// The certificates that may sign that of the server.

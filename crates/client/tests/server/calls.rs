@@ -12,7 +12,7 @@ use workflow_client::{
     Start, UnassignTask, Unpause, Validate, Waiting, run_on,
 };
 
-use crate::{World, connect, define_task};
+use crate::{World, connect, define_task, soon};
 
 async fn define(client: &Client, document: Value) {
     client.run(Define::new(document)).await.unwrap();
@@ -82,6 +82,24 @@ async fn instances_are_paused_cancelled_and_retried() {
     world.sql("UPDATE orders SET amount = 1").await;
     let retried = client.run(Retry::new(incidents[0].instance_id).activities(["Divide"])).await.unwrap();
     assert_eq!(retried.sub_status, "Finished");
+}
+
+#[tokio::test]
+async fn notices_reach_their_handler() {
+    let world = World::new().await;
+    let (sender, mut received) = tokio::sync::mpsc::unbounded_channel();
+    let options = world.options_at(&world.server).on_notice(move |notice| drop(sender.send(notice.clone())));
+    let client = Client::connect(options).await.unwrap();
+    define(
+        &client,
+        json!({"definitionId": "divide", "root": {"id": "Divide", "type": "Sql", "statement": "SELECT 1 / 0"}}),
+    )
+    .await;
+    let faulted = client.run(Run::new("divide").on_fault(OnFault::Store)).await.unwrap();
+    assert_eq!(faulted.sub_status, "Faulted");
+    let notice = soon("the warning", received.recv()).await.expect("a message");
+    assert_eq!((&*notice.severity, notice.message.ends_with("is faulted")), ("WARNING", true), "{notice}");
+    assert!(notice.detail.as_deref().is_some_and(|detail| detail.contains("division by zero")), "{notice:?}");
 }
 
 #[tokio::test]

@@ -2,8 +2,8 @@
 
 use pgrx::pg_sys::Oid;
 
-use crate::pg::role;
 use crate::pg::spi::{Arg, Statement, Type};
+use crate::pg::{membership, role};
 
 /// A role that can log in, and is a member of another one.
 #[derive(Debug)]
@@ -27,15 +27,10 @@ pub fn of(group: Oid) -> Vec<Member> {
     members.into_iter().filter(|member| role::has_rights_of(member.oid, group)).collect()
 }
 
-// From PostgreSQL 16 on, a membership may lend nothing but the right to grant it.
-static LOGINS: Statement = Statement::new(
-    "WITH RECURSIVE m (oid) AS (SELECT $1 UNION SELECT a.member FROM pg_auth_members a JOIN m ON a.roleid = m.oid, to_jsonb(a) AS j \
-                                WHERE COALESCE((j ->> 'inherit_option')::boolean OR (j ->> 'set_option')::boolean, true)) \
-     SELECT r.oid FROM m JOIN pg_roles r ON r.oid = m.oid WHERE r.rolcanlogin ORDER BY r.oid",
-    &[Type::Oid],
-);
-
-/// The roles that can log in and act as a role: itself and its members, also those that do not inherit its rights.
+/// The roles that can log in and act as a role, in the order of their oids: itself and its members, also those that do
+/// not inherit its rights.
 pub fn logins_of(group: Oid) -> Vec<Oid> {
-    LOGINS.rows(&[Arg::Oid(group)], |row| row.get())
+    let mut logins: Vec<Oid> = membership::members(group).into_iter().filter(|role| role::can_log_in(*role)).collect();
+    logins.sort_unstable_by_key(|role| role.to_u32());
+    logins
 }

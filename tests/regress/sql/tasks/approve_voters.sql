@@ -8,6 +8,12 @@ CREATE ROLE regress_ann LOGIN IN ROLE regress_heads;
 CREATE ROLE regress_ben LOGIN IN ROLE regress_heads, regress_personnel;
 CREATE ROLE regress_cy LOGIN IN ROLE regress_personnel;
 CREATE ROLE regress_gateway LOGIN NOINHERIT;
+CREATE ROLE regress_company ROLE regress_heads;
+-- From PostgreSQL 16 on, the creator is a member that can only grant the role.
+CREATE ROLE regress_creator LOGIN CREATEROLE;
+SET ROLE regress_creator;
+CREATE ROLE regress_created;
+RESET ROLE;
 SELECT wf_grant_usage(r) FROM unnest('{regress_author,regress_heads,regress_personnel,regress_nobody,regress_ann,regress_ben,regress_cy,regress_gateway}'::name[]) AS r \g /dev/null
 CREATE FUNCTION task(voter text, instance text DEFAULT NULL) RETURNS uuid LANGUAGE sql AS $$
     SELECT task_id FROM workflow.open_tasks AS t WHERE voter = ANY (t.candidates) AND (instance IS NULL OR correlation_id = instance) ORDER BY task_id DESC LIMIT 1
@@ -48,6 +54,8 @@ SELECT * FROM asked ORDER BY correlation_id;
 
 -- Votes that nobody can give are found when the approval begins, if the rule cannot do without them.
 SELECT ask('empty', '"role:regress_nobody"');
+SELECT ask('created', '"role:regress_created"');
+SELECT ask('nested', '"role:regress_company"');
 SELECT ask('same-person', '["role:regress_ben", "role:regress_ben"]');
 SELECT ask('any', '["role:regress_nobody", "role:regress_heads"]', '{"rule": "any"}');
 SELECT ask('serial', '["role:regress_nobody", "role:regress_heads"]', '{"rule": "any", "order": "serial"}');

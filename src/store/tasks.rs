@@ -329,6 +329,9 @@ pub fn answered(instance: &Uuid, activity: &str) -> Vec<AnsweredTask> {
 
 /// Who answered these tasks, as far as they were answered.
 pub fn answered_of(tasks: &[Uuid]) -> Vec<AnsweredTask> {
+    if tasks.is_empty() {
+        return Vec::new();
+    }
     ANSWERED_OF.rows(&[Arg::Uuids(tasks)], AnsweredTask::read)
 }
 

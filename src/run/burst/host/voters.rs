@@ -145,6 +145,10 @@ impl People {
 
     /// The positions of the undecided voters for whom nobody is left who can vote.
     pub fn unreachable(&self, approval: &Approval, excluded: &[Excluded]) -> BTreeSet<usize> {
+        // Who can act for a name of the application is not known here.
+        if !approval.undecided().any(|voter| voter.name.starts_with(ForPeople::ROLE)) {
+            return BTreeSet::new();
+        }
         let votes: Vec<Uuid> = approval.voters.iter().filter_map(|voter| Some(voter.vote.as_ref()?.task)).collect();
         // Answers that wait for a session of the owner count.
         let given = exclusion::voters(self.instance, &[votes.clone(), approval.open_tasks()].concat());
@@ -219,6 +223,9 @@ fn is_any_person(name: &str, people: &[Person]) -> bool {
 
 /// Whether a login role is one of these people.
 fn is_any_of(login: Oid, people: &[Person]) -> bool {
+    if people.is_empty() {
+        return false;
+    }
     let person = Person { role: owners::known_id_of(login), ..Person::default() };
     people.iter().any(|other| other.is_same(&person))
 }

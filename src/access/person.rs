@@ -146,9 +146,13 @@ impl Start {
     /// The person on whose behalf the instance runs: the one who started it, or started the first of its ancestors.
     /// `login`: the login role of the session, if it starts now.
     pub fn identity(&self, login: Option<i32>) -> Identity {
-        let login = login.or_else(|| self.login()).filter(|login| *login != self.role);
-        let role = self.role.unsigned_abs();
-        Identity { role, login: login.map(i32::unsigned_abs), actor: self.actor.clone() }
+        self.identity_of_session(login.or_else(|| self.login()))
+    }
+
+    /// The same if the login role of the session is known, or known not to differ from the role (`None`).
+    pub fn identity_of_session(&self, login: Option<i32>) -> Identity {
+        let login = login.filter(|login| *login != self.role).map(i32::unsigned_abs);
+        Identity { role: self.role.unsigned_abs(), login, actor: self.actor.clone() }
     }
 
     /// Its parent or predecessor.

@@ -174,8 +174,13 @@ impl People {
     }
 
     fn excluded(&self, excluded: &[Excluded]) -> Vec<Person> {
-        let login = self.by.as_ref().filter(|_| self.is_start).and_then(|by| by.login);
-        let starter = || self.start.identity(login.map(u32::cast_signed));
+        let login = self.by.as_ref().filter(|_| self.is_start).and_then(|by| by.login).map(u32::cast_signed);
+        // Of an instance that starts now, without a parent or a predecessor, nothing else is recorded.
+        let is_first = self.is_start && self.start.before().is_none();
+        let starter = || match is_first {
+            true => self.start.identity_of_session(login),
+            false => self.start.identity(login),
+        };
         exclusion::named(self.instance, excluded, starter).into_iter().map(|excluded| excluded.person).collect()
     }
 }

@@ -1,6 +1,7 @@
 //! Approvals: who is asked, what they have answered, and what follows from it.
 //!
-//! An open approval is the memory of an execution of the activity `Approve`, as JSON. Each vote has a task of its own.
+//! An open approval is the memory of an execution of the activity `Approve`, as JSON without what is usual. Each vote has
+//! a task of its own.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -96,8 +97,10 @@ pub struct Voter {
     /// `role:NAME`, or a name that the application knows: of a person, or of a group.
     pub name: String,
     /// The open task, if it was opened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<Uuid>,
     /// The vote in force.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vote: Option<Vote>,
 }
 
@@ -113,15 +116,24 @@ pub struct Approval {
     /// The votes that are needed.
     pub rule: Rule,
     /// Whether the voters are asked one after the other.
+    #[serde(default, skip_serializing_if = "is_false")]
     pub is_serial: bool,
     /// Whether a vote can be replaced until the outcome.
+    #[serde(default, skip_serializing_if = "is_false")]
     pub is_changeable: bool,
     /// Everyone who is asked, in the author's order.
     pub voters: Vec<Voter>,
     /// The deadline that the tasks show.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<String>,
     /// Whether the deadline has passed once, and others were asked.
+    #[serde(default, skip_serializing_if = "is_false")]
     pub is_escalated: bool,
+}
+
+/// How serde asks whether a member is left out.
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// What the votes decide.
@@ -360,6 +372,10 @@ mod tests {
         approval.voters[1].task = Some(Uuid::from_u128(7));
         let memory = approval.to_memory().expect("writable");
         assert_eq!(Approval::of(&memory), Some(approval));
+        let usual = with(json!("all"), ".");
+        let memory = usual.to_memory().expect("writable");
+        assert_eq!(memory, Memory::Json(Json(json!({"rule": "All", "voters": [{"name": "role:clerks"}]}))));
+        assert_eq!(Approval::of(&memory), Some(usual));
         assert_eq!(Approval::of(&Memory::None), None);
     }
 

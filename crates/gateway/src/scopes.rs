@@ -107,6 +107,8 @@ const READ: &[&str] = &[
     "GET /workers",
     "GET /instances/{id}",
     "GET /instances/{id}/picture.svg",
+    "GET /instances/{id}/timeline",
+    "GET /instances/{id}/children",
     "GET /instances/{id}/{action}",
     "GET /elsa/api/activity-execution-summaries/list",
     "GET /elsa/api/activity-executions/by-id",

@@ -1,7 +1,9 @@
-//! One instance: its diagram and history, what it waits for, and the available actions.
+//! One instance: its diagram, timeline and history, what it waits for, and the available actions.
 
 mod action;
+mod children;
 mod statements;
+mod timeline;
 
 use axum::extract::{Path, Query, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
@@ -17,11 +19,15 @@ use crate::failure::Failure;
 use crate::gateway::{App, Gateway};
 use crate::routing::Routes;
 use crate::{parameters, utc};
+use children::Children;
+use timeline::Timeline;
 
 pub fn routes() -> Routes {
     Routes::new()
         .get("/instances/{id}", show)
         .get("/instances/{id}/picture.svg", picture)
+        .get("/instances/{id}/timeline", timeline::show)
+        .get("/instances/{id}/children", children::show)
         .get("/instances/{id}/{action}", action::show)
         .post("/instances/{id}/{action}", action::perform)
 }
@@ -47,9 +53,6 @@ const INSTANCE: &str = concat!(
      ARRAY(SELECT v.key FROM pg_catalog.jsonb_each(i.variables) v ORDER BY v.key LIMIT 100) AS names, \
      ARRAY(SELECT pg_catalog.jsonb_pretty(v.value) FROM pg_catalog.jsonb_each(i.variables) v ORDER BY v.key LIMIT 100) \
        AS values, \
-     ARRAY(SELECT c.instance_id::pg_catalog.text FROM workflow.instance_list c \
-       WHERE c.parent_instance_id OPERATOR(pg_catalog.=) i.instance_id \
-       ORDER BY c.instance_id LIMIT 100) AS children, \
      EXISTS (SELECT FROM workflow.definition_list d WHERE d.definition_id OPERATOR(pg_catalog.=) i.definition_id \
        AND d.version OPERATOR(pg_catalog.<>) i.version) \
        AS has_other_versions, \
@@ -113,7 +116,6 @@ struct Instance {
     output: Option<String>,
     /// Names with values as JSON.
     variables: Vec<(String, String)>,
-    children: Vec<String>,
     has_other_versions: bool,
     /// The functions that the role may call for the instance.
     calls: Vec<String>,
@@ -153,7 +155,6 @@ impl Instance {
             input: row.get("input"),
             output: row.get("output"),
             variables: names.into_iter().zip(values).collect(),
-            children: row.get("children"),
             has_other_versions: row.get("has_other_versions"),
             calls: row.get("calls"),
             story: row.get("story"),
@@ -168,6 +169,49 @@ impl Instance {
     fn has_ended(&self) -> bool {
         self.status == "Finished" && self.sub_status != "Faulted"
     }
+
+    /// The class of the pill with its state.
+    fn class(&self) -> &'static str {
+        state_class(&self.sub_status, self.paused.is_some())
+    }
+}
+
+/// The class of the pill with the state of an instance.
+fn state_class(sub_status: &str, is_paused: bool) -> &'static str {
+    match sub_status {
+        "Finished" => "good",
+        "Faulted" => "bad",
+        "Cancelled" | "Cancelling" => "",
+        _ if is_paused => "warn",
+        _ => "busy",
+    }
+}
+
+/// $1: the instance.
+const HEADING: &str = concat!(
+    "SELECT ",
+    definition_name!("i"),
+    " AS definition, i.name FROM workflow.instance_list i WHERE i.instance_id OPERATOR(pg_catalog.=) $1"
+);
+
+/// What the heading of a page about an instance has.
+struct Heading {
+    id: Uuid,
+    title: String,
+}
+
+impl Heading {
+    async fn read(app: &Gateway, visitor: &Visitor, id: &str) -> Result<Self, Failure> {
+        let id = parsed(id)?;
+        let rows = app.database.read(&visitor.caller, HEADING, parameters![id]).await?;
+        let row = rows.first().ok_or_else(|| unknown(&id.to_string()))?;
+        Ok(Self { id, title: title(row.get("name"), row.get("definition")) })
+    }
+}
+
+/// An instance by its name, if it has one, and its definition.
+fn title(name: Option<&str>, definition: &str) -> String {
+    name.map_or_else(|| definition.to_owned(), |name| format!("{name} ({definition})"))
 }
 
 fn parsed(id: &str) -> Result<Uuid, Failure> {
@@ -239,6 +283,9 @@ struct PageQuery {
 struct Page {
     frame: Frame,
     instance: Instance,
+    /// `None` for a role that only requested the instance.
+    timeline: Option<Timeline>,
+    children: Children,
     waiting: Vec<Waiting>,
     incidents: Vec<Incident>,
     acts: Vec<Act>,
@@ -255,12 +302,19 @@ async fn show(
     let waiting = app.database.read(&visitor.caller, WAITING, parameters![instance.id]).await?;
     let incidents = app.database.read(&visitor.caller, INCIDENTS, parameters![instance.id]).await?;
     let acts = app.database.read(&visitor.caller, ACTS, parameters![instance.id]).await?;
+    let children = Children::read(&app, &visitor, instance.id, None, children::FIRST).await?;
+    let timeline = match instance.story {
+        Some(_) => Some(Timeline::read(&app, &visitor, instance.id, None, timeline::LATEST).await?),
+        None => None,
+    };
     html(&Page {
         frame: Frame::new(&app, &visitor, "/instances", instance.title()).await?,
         waiting: waiting.iter().map(Waiting::from).collect(),
         incidents: incidents.iter().map(Incident::from).collect(),
         acts: acts.iter().map(Act::from).collect(),
         instance,
+        timeline,
+        children,
         notice: action::notice(&asked.done),
     })
 }
@@ -296,10 +350,7 @@ impl Page {
 
 impl Instance {
     fn title(&self) -> String {
-        match &self.name {
-            Some(name) => format!("{name} ({})", self.definition),
-            None => self.definition.clone(),
-        }
+        title(self.name.as_deref(), &self.definition)
     }
 }
 

@@ -104,6 +104,8 @@ fn an_instance_shows_its_picture_story_and_values() {
         "o-1",
         &format!("<img src=\"{address}/picture.svg\""),
         "order, version 1, correlation id o-1: Suspended",
+        "<th scope=\"row\">paid <span",
+        "<span class=\"pill busy\">waiting</span>",
         "<th scope=\"row\">Amount</th><td><pre>7</pre>",
         &format!("{address}/resume?bookmark={bookmark}"),
         &format!("{address}/migrate"),
@@ -128,6 +130,79 @@ fn an_instance_shows_its_picture_story_and_values() {
     assert_eq!(ada.get(&format!("{address}/explode")).status, 404);
     let nobody = world.send("GET", &format!("{address}/picture.svg"), &[], "");
     assert!(location(&nobody).starts_with("/login"));
+}
+
+/// The journal keeps 251 executions of activities: a loop, and its rounds.
+#[test]
+fn a_long_timeline_is_on_pages() {
+    let world = World::new();
+    world.sql(
+        r#"SET ROLE ada; SELECT wf_define('{"definitionId": "rounds", "root": {"id": "rounds", "type": "For", "start": 1, "end": 250,
+            "body": {"id": "say", "type": "WriteLine", "text": "hello"}}}');
+        SELECT wf_start('rounds')"#,
+    );
+    let id = world.value("SELECT instance_id::text FROM workflow.instance_list").unwrap();
+    let (ada, ben) = (Browser::ada(&world), Browser::ben(&world));
+    let rows = |page: &str| page.matches("<svg class=\"bar").count();
+    let page = ada.page(&format!("/instances/{id}"));
+    assert!(rows(&page) == 50 && page.contains("The latest 50 of 251 executions"), "{page}");
+    let timeline = format!("/instances/{id}/timeline");
+    assert!(page.contains(&timeline), "{page}");
+    let earlier = format!("{timeline}?upto=51");
+    let latest = ada.page(&timeline);
+    assert!(rows(&latest) == 200 && latest.contains(&earlier) && !latest.contains(">rounds <"), "{latest}");
+    let first = ada.page(&earlier);
+    assert!(rows(&first) == 51 && first.contains(">rounds <") && !first.contains("rel=\"prev\""), "{first}");
+    assert_eq!(rows(&ada.page(&format!("{timeline}?upto=x"))), 200);
+    assert_eq!(rows(&ada.page(&format!("{timeline}?upto=-1"))), 0);
+    assert_eq!(ben.get(&timeline).status, 404);
+}
+
+#[test]
+fn a_timeline_says_who_resumed_an_activity() {
+    let world = World::new();
+    let id = waiting(&world);
+    world.sql("SELECT wf_grant('order', 'ben', '{read,resume}')");
+    let (ada, ben) = (Browser::ada(&world), Browser::ben(&world));
+    let bookmark = world.value("SELECT bookmark_id::text FROM workflow.waiting").unwrap();
+    let resumed = ben.post(&format!("/instances/{id}/resume"), &[("do", "perform"), ("bookmark", &bookmark)]);
+    assert_eq!(location(&resumed), format!("/instances/{id}?done=resume"));
+    for page in [ada.page(&format!("/instances/{id}")), ada.page(&format!("/instances/{id}/timeline"))] {
+        assert!(
+            page.contains("resumed by ben") && page.contains("<span class=\"pill good\">completed</span>"),
+            "{page}"
+        );
+        assert!(!page.contains(">waiting<"), "{page}");
+    }
+}
+
+#[test]
+fn children_are_on_pages() {
+    let world = World::new();
+    world.sql(
+        r#"SET ROLE ada; SELECT wf_define('{"definitionId": "ask", "root": [{"type": "RunTask", "taskName": "Ask"}]}');
+        SELECT wf_define(jsonb_build_object('definitionId', 'many', 'root', jsonb_build_object('type', 'BulkDispatchWorkflows',
+            'workflowDefinitionId', 'ask', 'items', (SELECT jsonb_agg(n) FROM generate_series(1, 120) n), 'waitForCompletion', true)));
+        SELECT wf_start('many')"#,
+    );
+    let id = world.value("SELECT instance_id::text FROM workflow.instance_list WHERE definition_id = 'many'").unwrap();
+    let child = "SELECT max(instance_id::text) FROM workflow.instance_list WHERE definition_id = 'ask'";
+    let last = world.value(child).unwrap();
+    let (ada, ben) = (Browser::ada(&world), Browser::ben(&world));
+    let rows = |page: &str| page.matches("<td data-name=\"Correlation id\">").count();
+    let page = ada.page(&format!("/instances/{id}"));
+    let children = format!("/instances/{id}/children");
+    assert!(rows(&page) == 20 && page.contains(&format!("<a href=\"{children}\">All children</a>")), "{page}");
+    let first = ada.page(&children);
+    assert!(rows(&first) == 100 && !first.contains(&last), "{first}");
+    let (_, next) = first.split_once("rel=\"next\" href=\"").expect("a next page");
+    let second = ada.page(next.split('"').next().unwrap());
+    let of_last = format!("<a href=\"/instances/{last}\">ask</a>");
+    assert!(rows(&second) == 20 && second.contains(&of_last) && !second.contains("rel=\"next\""), "{second}");
+    let page = ada.page(&format!("/instances/{last}"));
+    assert!(page.contains(&format!("<a href=\"/instances/{id}\">")) && !page.contains("id=\"children\""), "{page}");
+    assert!(ada.page(&format!("/instances/{last}/children")).contains("This instance has no children"));
+    assert_eq!(ben.get(&children).status, 404);
 }
 
 #[test]
@@ -298,7 +373,14 @@ fn the_requester_of_an_instance_sees_its_outcome() {
     let (ada, ben) = (Browser::ada(&world), Browser::ben(&world));
     let address = format!("/instances/{id}");
     let theirs = unescaped(&ada.page(&address));
-    for part in ["Request, version 1", "hidden limit", "secretStep", "id=\"story\"", &format!("{address}/retry")] {
+    for part in [
+        "Request, version 1",
+        "hidden limit",
+        "secretStep",
+        "id=\"story\"",
+        "id=\"timeline\"",
+        &format!("{address}/retry"),
+    ] {
         assert!(theirs.contains(part), "{part} in {theirs}");
     }
     let page = unescaped(&ben.page(&address));
@@ -311,6 +393,7 @@ fn the_requester_of_an_instance_sees_its_outcome() {
         "hidden limit",
         "secretStep",
         "id=\"story\"",
+        "id=\"timeline\"",
         "id=\"waiting\"",
         "/retry",
         "/pause",
@@ -324,6 +407,7 @@ fn the_requester_of_an_instance_sees_its_outcome() {
     assert!(incidents.contains("42P01") && !incidents.to_lowercase().contains("retr"), "{incidents}");
     assert_eq!(location(&ben.get(&format!("/workflows{address}/view"))), address);
     assert_eq!(ben.get(&format!("{address}/picture.svg")).status, 403);
+    assert_eq!(ben.get(&format!("{address}/timeline")).status, 403);
     let cancelled = ben.post(&format!("{address}/cancel"), &[("do", "perform")]);
     assert_eq!(location(&cancelled), format!("{address}?done=cancel"));
     assert_eq!(state(&world, &id), "Cancelled");

@@ -72,6 +72,8 @@ pub const PAGES: &[PageCase] = &[
     get("GET /instances/{id}", "/instances/I", "", 404),
     get("GET /instances/{id}", "/instances/I", FAIL, 404),
     get("GET /instances/{id}/picture.svg", "/instances/I/picture.svg", "", 403),
+    get("GET /instances/{id}/timeline", "/instances/I/timeline", "", 404),
+    get("GET /instances/{id}/children", "/instances/I/children", "", 404),
     get("GET /instances/{id}/{action}", "/instances/I/resume?bookmark=B", "", 404),
     get("GET /instances/{id}/{action}", "/instances/I/retry?activity=ask", FAIL, 404),
     get("GET /instances/{id}/{action}", "/instances/I/cancel", "", 404),

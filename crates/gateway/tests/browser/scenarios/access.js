@@ -74,6 +74,7 @@ async function pages_fit_into_360_pixels(first, another) {
   await visit(page, `${task}&as=json`);
   const instance = await pages.link(page, "instance").getAttribute("href");
   await visit(page, instance);
+  await visit(page, `${instance}/timeline`);
   for (const action of ACTIONS) await visit(page, `${instance}/${action}?name=Variable`);
   for (const path of ["/overview", "/workers", "/schedules", "/dead-letters?all=yes", "/incidents/retry?definition=fault", "/incidents"]) await visit(page, path);
   await page.getByText("messagemessage").first().waitFor();

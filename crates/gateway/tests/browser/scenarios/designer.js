@@ -110,7 +110,7 @@ async function run_and_answer(page, task) {
   await studio.detail(page, "Sub status", "Finished").waitFor();
   await page.getByText("WriteLine - Completed").nth(1).waitFor();
   await inbox.goto(`/instances/${instance}`);
-  await inbox.locator(".story").filter({ hasText: "Signed by Ada" }).waitFor();
+  await inbox.locator(".story").filter({ hasText: "Signed by Ada" }).waitFor({ state: "attached" });
 }
 
 module.exports = { definition_of_sql_is_drawn, designed_published_run_answered };

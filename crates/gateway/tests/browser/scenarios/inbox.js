@@ -71,7 +71,7 @@ async function answer(page) {
   assert.equal(await pages.row(page, "expense-1").count(), 0);
   await page.goto(instance);
   assert.equal(await pages.fact(page, "State"), "Finished");
-  await page.locator(".story").filter({ hasText: "40 for training" }).waitFor();
+  await page.locator(".story").filter({ hasText: "40 for training" }).waitFor({ state: "attached" });
 }
 
 async function task_failed_with_a_reason_and_tried_again(page) {
@@ -107,7 +107,7 @@ async function resume(page) {
   await pages.button(page, "Resume").click();
   await pages.told(page, "The instance was resumed.");
   assert.equal(await pages.fact(page, "State"), "Finished");
-  await page.locator(".story").filter({ hasText: "7 for travel" }).waitFor();
+  await page.locator(".story").filter({ hasText: "7 for travel" }).waitFor({ state: "attached" });
 }
 
 /** Comments, asks a colleague, and names a substitute. What is late is marked. */

@@ -22,6 +22,8 @@ async function look(page) {
   assert.equal(await pages.fact(page, "State"), "Faulted");
   assert.equal(await pages.fact(page, "Correlation id"), "quote-1");
   await pages.section(page, "Incidents").getByText("JavaScript error: Error: no rate yet").waitFor();
+  await pages.section(page, "Timeline").getByRole("row", { name: "price" }).getByText("faulted", { exact: true }).waitFor();
+  await page.getByText("What happened, line by line").click();
   await page.locator(".story").filter({ hasText: "no rate yet" }).waitFor();
   const picture = page.locator(".picture img");
   await picture.scrollIntoViewIfNeeded();
@@ -88,7 +90,7 @@ async function cancel(page) {
   await pages.told(page, "The instance is cancelled.");
   assert.equal(await pages.fact(page, "State"), "Cancelled");
   await page.getByText("It has ended.").waitFor();
-  await page.locator(".story").filter({ hasText: "the customer has left" }).waitFor();
+  await page.locator(".story").filter({ hasText: "the customer has left" }).waitFor({ state: "attached" });
 }
 
 module.exports = { faulted_instance_repaired_moved_and_cancelled };

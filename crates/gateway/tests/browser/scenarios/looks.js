@@ -83,6 +83,7 @@ async function full_pages_are_accessible(page, another) {
   await look(page, "schedule");
   await page.locator("details.account summary").click();
   await look(page, "menu");
+  await instance(page);
   await tasks(page);
   const ben = await another();
   await enter(ben, "ben");
@@ -94,6 +95,17 @@ async function full_pages_are_accessible(page, another) {
   await pages.warned(ben, "Einige Felder brauchen eine andere Antwort.");
   await look(ben, "start-refused");
   await visit(ben, "requests", "/requests");
+}
+
+/** A faulted instance: picture, timeline, story and values. */
+async function instance(page) {
+  await page.goto("/incidents?definition=export");
+  const address = await page.locator(".cards h2 a").first().getAttribute("href");
+  await visit(page, "instance", address);
+  await page.getByText("What happened, line by line").click();
+  await look(page, "instance-story");
+  await visit(page, "timeline", `${address}/timeline`);
+  await visit(page, "children-empty", `${address}/children`);
 }
 
 /** A vote, a form that refuses, and names and values that are as long as they can be. */

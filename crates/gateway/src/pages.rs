@@ -1,6 +1,7 @@
 //! HTML pages.
 
 mod console;
+mod csv;
 mod frame;
 mod inbox;
 mod incidents;

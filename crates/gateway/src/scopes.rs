@@ -105,6 +105,7 @@ const READ: &[&str] = &[
     "GET /schedules",
     "GET /schedules/{id}",
     "GET /workers",
+    "GET /audit",
     "GET /instances/{id}",
     "GET /instances/{id}/picture.svg",
     "GET /instances/{id}/timeline",

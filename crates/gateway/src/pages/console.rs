@@ -2,6 +2,7 @@
 //!
 //! Each page reads views that show a role its part, and each action is one transaction for one object.
 
+mod audit;
 mod dead_letters;
 mod overview;
 pub mod progress;
@@ -12,19 +13,20 @@ use crate::routing::Routes;
 
 pub fn routes() -> Routes {
     let lists = dead_letters::routes().merge(schedules::routes()).merge(workers::routes());
-    overview::routes().merge(lists)
+    overview::routes().merge(lists).merge(audit::routes())
 }
 
 /// The first page of the console.
 pub const OVERVIEW: &str = "/overview";
 
 /// The tabs: path and text.
-pub const TABS: [(&str, &str); 5] = [
+pub const TABS: [(&str, &str); 6] = [
     (OVERVIEW, "Overview"),
     ("/incidents", "Incidents"),
     ("/dead-letters", "Dead letters"),
     ("/schedules", "Schedules"),
     ("/workers", "Workers"),
+    ("/audit", "Audit"),
 ];
 
 /// An address with a query string of the pairs that have a value.

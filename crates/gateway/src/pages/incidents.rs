@@ -6,9 +6,11 @@ mod retry;
 use axum::extract::{Query, State};
 use axum::response::Response;
 use tokio_postgres::Row;
+use uuid::Uuid;
 
+use super::csv;
 use super::frame::{Frame, PageFailure, Visitor, html};
-use super::inbox::list::definition_name;
+use super::inbox::list::{definition_name, instant};
 use super::statement::Statement;
 use super::typed::Typed;
 use crate::gateway::App;
@@ -77,6 +79,42 @@ pub(super) use incidents;
 /// $1 to $4: a filter; $5: offset; $6: limit.
 const INCIDENTS: &str = incidents!(of_cause!(), "OFFSET $5::bigint LIMIT $6::bigint");
 
+/// The same for a file, without what can be done. $1 to $4: a filter; $5: limit.
+const FILE: &str = concat!(
+    "SELECT i.incident_id, i.instance_id, i.definition_id, i.activity_id, i.activity_type, ",
+    instant!("i.created_at"),
+    " AS created, i.sqlstate, i.code, pg_catalog.left(i.message, 1000) AS message, \
+     pg_catalog.left(i.detail, 1000) AS detail, pg_catalog.left(i.hint, 1000) AS hint \
+     FROM workflow.open_incidents i WHERE ",
+    of_cause!(),
+    " ORDER BY i.created_at DESC, i.incident_id DESC LIMIT $5::bigint"
+);
+
+/// The columns of a file.
+const COLUMNS: &[&str] = &[
+    "incident",
+    "instance",
+    "at",
+    "definition",
+    "activity",
+    "activity type",
+    "sqlstate",
+    "code",
+    "message",
+    "detail",
+    "hint",
+];
+
+/// The cells of a row of [`FILE`].
+fn cells(row: &Row) -> Vec<String> {
+    let id = |column: &str| row.get::<_, Uuid>(column).to_string();
+    let text = |column: &str| row.get::<_, Option<String>>(column).unwrap_or_default();
+    let named = ["definition_id", "activity_id", "activity_type", "sqlstate", "code", "message", "detail", "hint"];
+    let mut cells = vec![id("incident_id"), id("instance_id"), csv::instant(row.get("created"))];
+    cells.extend(named.map(text));
+    cells
+}
+
 /// A fault. PostgreSQL's messages in it may have any length.
 pub struct Incident {
     pub id: String,
@@ -143,6 +181,11 @@ impl Page {
         self.at(self.page + 1)
     }
 
+    /// The address of the list as a file.
+    fn file(&self) -> String {
+        self.filter.address(PATH, &[("format", "csv")])
+    }
+
     /// The page that retries the incidents of the filter.
     fn retry(&self) -> Option<String> {
         (!self.filter.definition.is_empty()).then(|| self.filter.address(retry::PATH, &[]))
@@ -156,6 +199,11 @@ async fn show(
 ) -> Result<Response, PageFailure> {
     let typed: Typed = given.into_iter().collect();
     let filter = Filter::of(&typed);
+    if typed.one("format") == "csv" {
+        let statement = Statement::new(FILE, [filter.values(), vec![Some((csv::MOST + 1).to_string())]].concat());
+        let rows = statement.read(&app.database, &visitor.caller).await?;
+        return Ok(csv::response("incidents.csv", COLUMNS, rows.iter().map(cells)));
+    }
     let page = typed.one("page").parse().unwrap_or(1).clamp(1, MAX_PAGES);
     let bounds = [(page - 1) * PAGE, PAGE + 1].map(|number| Some(number.to_string())).to_vec();
     let statement = Statement::new(INCIDENTS, [filter.values(), bounds].concat());

@@ -26,6 +26,7 @@ mod instances_journal;
 mod kills;
 mod memberships;
 mod metrics;
+mod pages_audit;
 mod pages_console;
 mod pages_inbox;
 mod pages_instance;

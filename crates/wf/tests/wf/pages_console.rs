@@ -339,6 +339,11 @@ fn dead_letters_are_listed_and_replayed() {
         assert_eq!(list.contains("Nothing found."), !is_found, "{query}: {list}");
     }
     assert!(ben.page("/dead-letters").contains("There are no dead letters that ben may read."));
+    // The address of a later page is that of the whole file as well.
+    let file = ada.page(
+        "/dead-letters?reason=Expired&format=csv&at=2000-01-01T00:00:00Z&after=00000000-0000-7000-8000-000000000000",
+    );
+    assert!(file.lines().count() == 4 && file.contains(",stimulus,Paid,Expired,"), "{file}");
     assert!(shows(&ada.page("/overview"), "3", "dead letters"));
 
     let id = world.value("SELECT id::text FROM workflow.dead_letters WHERE correlation_id = 'o-1'").unwrap();

@@ -12,6 +12,7 @@ use uuid::Uuid;
 use super::address;
 use crate::failure::Failure;
 use crate::gateway::{App, Gateway};
+use crate::pages::csv;
 use crate::pages::frame::{Frame, PageFailure, Visitor, html};
 use crate::pages::inbox::list::instant;
 use crate::pages::statement::Statement;
@@ -138,7 +139,44 @@ impl Letter {
     fn title(&self) -> &str {
         self.name.as_deref().unwrap_or("any stimulus")
     }
+
+    /// The cells of the row in a file.
+    fn cells(self) -> Vec<String> {
+        let text = Option::<String>::unwrap_or_default;
+        vec![
+            self.id.to_string(),
+            if self.is_timer { "timer" } else { "stimulus" }.to_owned(),
+            text(self.name),
+            self.reason,
+            self.attempts.to_string(),
+            text(self.last_error),
+            text(self.sender),
+            text(self.definition),
+            self.instance.map_or_else(String::new, |id| id.to_string()),
+            text(self.activity),
+            text(self.correlation_id),
+            csv::instant(self.dead),
+            csv::instant(self.replayed),
+        ]
+    }
 }
+
+/// The columns of a file.
+const COLUMNS: &[&str] = &[
+    "dead letter",
+    "kind",
+    "name",
+    "reason",
+    "attempts",
+    "last error",
+    "sender",
+    "definition",
+    "instance",
+    "activity",
+    "correlation id",
+    "dead since",
+    "replayed",
+];
 
 /// A page of the list: a filter, and where the page begins.
 struct Asked {
@@ -163,9 +201,10 @@ impl Asked {
         if self.is_all { "yes" } else { "" }
     }
 
-    fn statement(&self) -> Statement {
+    /// The statement for so many dead letters, and one more.
+    fn statement(&self, most: usize) -> Statement {
         let (at, id) = self.after.map(|(at, id)| (exactly(at), id.to_string())).unzip();
-        let further = vec![Some(self.all().to_owned()), at, id, Some((PAGE + 1).to_string())];
+        let further = vec![Some(self.all().to_owned()), at, id, Some((most + 1).to_string())];
         Statement::new(LETTERS, [self.filter.values(), further].concat())
     }
 
@@ -209,6 +248,11 @@ impl Page {
         REASONS
     }
 
+    /// The address of the list as a file.
+    fn file(&self) -> String {
+        self.asked.filter.address(PATH, &[("all", self.asked.all()), ("format", "csv")])
+    }
+
     /// The page that replays all that match.
     fn replay_all(&self) -> String {
         self.asked.filter.address(replay::PATH, &[])
@@ -221,6 +265,11 @@ async fn show(
     Query(given): Query<Vec<(String, String)>>,
 ) -> Result<Response, PageFailure> {
     let typed: Typed = given.into_iter().collect();
+    if typed.one("format") == "csv" {
+        let asked = Asked { after: None, ..Asked::of(&typed) };
+        let rows = asked.statement(csv::MOST).read(&app.database, &visitor.caller).await?;
+        return Ok(csv::response("dead-letters.csv", COLUMNS, rows.iter().map(|row| Letter::from(row).cells())));
+    }
     let notice = match typed.one("done") {
         "delivered" => Some("It is delivered."),
         "stored" => Some("It is stored or due, and is delivered as soon as possible."),
@@ -236,7 +285,7 @@ async fn page(
     failure: Option<Failure>,
     notice: Option<&'static str>,
 ) -> Result<Response, PageFailure> {
-    let statement = asked.statement();
+    let statement = asked.statement(PAGE);
     let rows = statement.read(&app.database, &visitor.caller).await?;
     let letters: Vec<Letter> = rows.iter().take(PAGE).map(Letter::from).collect();
     let next = letters.last().filter(|_| rows.len() > PAGE).and_then(|last| asked.after(last));

@@ -11,6 +11,7 @@ use super::address;
 use crate::failure::Failure;
 use crate::gateway::{App, Gateway};
 use crate::is_mine;
+use crate::pages::csv;
 use crate::pages::frame::{Frame, PageFailure, Visitor, html};
 use crate::pages::inbox::list::instant;
 use crate::pages::statement::Statement;
@@ -202,6 +203,28 @@ impl Schedule {
         self.name.as_deref().unwrap_or(&self.definition)
     }
 
+    /// The cells of the row in a file.
+    fn cells(self) -> Vec<String> {
+        let text = Option::<String>::unwrap_or_default;
+        vec![
+            self.id.to_string(),
+            text(self.name),
+            text(self.owner),
+            self.definition,
+            text(self.activity),
+            text(self.command),
+            text(self.schedule),
+            text(self.time_zone),
+            if self.is_active { "yes" } else { "no" }.to_owned(),
+            csv::instant(self.next),
+            csv::instant(self.last),
+            text(self.last_status),
+            text(self.last_error),
+            self.missed.to_string(),
+            self.skipped.to_string(),
+        ]
+    }
+
     /// Whether the schedule has a name by which functions can change it, and the role has its owner's rights.
     fn can_change(&self) -> bool {
         self.name.is_some() && self.is_mine && !self.is_hidden
@@ -226,6 +249,25 @@ impl Schedule {
         rows.iter().filter_map(|row| row.get("at")).collect()
     }
 }
+
+/// The columns of a file.
+const COLUMNS: &[&str] = &[
+    "schedule",
+    "name",
+    "owner",
+    "definition",
+    "activity",
+    "command",
+    "when",
+    "time zone",
+    "active",
+    "next run",
+    "last run",
+    "last status",
+    "last error",
+    "missed",
+    "skipped",
+];
 
 /// The class of the pill with the status of a run.
 fn class_of(status: &str) -> &'static str {
@@ -298,10 +340,10 @@ impl Asked {
         }
     }
 
-    fn statement(&self) -> Statement {
-        let passed = (self.page - 1) * PAGE;
+    /// The statement for so many schedules and one more, after those of earlier pages.
+    fn statement(&self, passed: usize, most: usize) -> Statement {
         let search = self.search.trim().to_lowercase();
-        let bounds = [passed, PAGE + 1].map(|number| Some(number.to_string()));
+        let bounds = [passed, most + 1].map(|number| Some(number.to_string()));
         Statement::new(
             in_order(self.order),
             [vec![Some(search), Some(self.state.to_owned())], bounds.to_vec()].concat(),
@@ -314,11 +356,12 @@ impl Asked {
 
     /// The address of another page of the list.
     fn at(&self, page: usize) -> String {
-        let page = page.to_string();
-        address(
-            PATH,
-            &[("q", self.search.as_str()), ("state", self.state), ("order", self.order), ("page", page.as_str())],
-        )
+        self.address(("page", page.to_string().as_str()))
+    }
+
+    /// An address of the list with a further pair.
+    fn address(&self, further: (&str, &str)) -> String {
+        address(PATH, &[("q", self.search.as_str()), ("state", self.state), ("order", self.order), further])
     }
 }
 
@@ -341,6 +384,11 @@ impl ListPage {
         ORDERS
     }
 
+    /// The address of the list as a file.
+    fn file(&self) -> String {
+        self.asked.address(("format", "csv"))
+    }
+
     fn before(&self) -> String {
         self.asked.at(self.asked.page - 1)
     }
@@ -355,8 +403,13 @@ async fn show_list(
     visitor: Visitor,
     Query(given): Query<Vec<(String, String)>>,
 ) -> Result<Response, PageFailure> {
-    let asked = Asked::of(&given.into_iter().collect());
-    let statement = asked.statement();
+    let typed: Typed = given.into_iter().collect();
+    let asked = Asked::of(&typed);
+    if typed.one("format") == "csv" {
+        let rows = asked.statement(0, csv::MOST).read(&app.database, &visitor.caller).await?;
+        return Ok(csv::response("schedules.csv", COLUMNS, rows.iter().map(|row| Schedule::from(row).cells())));
+    }
+    let statement = asked.statement((asked.page - 1) * PAGE, PAGE);
     let rows = statement.read(&app.database, &visitor.caller).await?;
     html(&ListPage {
         frame: Frame::new(&app, &visitor, PATH, "Schedules").await?,

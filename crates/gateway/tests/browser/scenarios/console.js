@@ -2,6 +2,7 @@
 "use strict";
 
 const assert = require("node:assert");
+const fs = require("node:fs");
 const { enter } = require("../people");
 const pages = require("../pages");
 
@@ -52,4 +53,18 @@ async function dead_letters_replayed(page) {
   await page.getByText("All of them were taken.").waitFor();
 }
 
-module.exports = { incidents_of_one_cause_retried, dead_letters_replayed, schedule_paused_and_resumed };
+async function acts_found_and_saved(page) {
+  await enter(page, "ada");
+  await page.goto("/overview");
+  await page.getByRole("navigation", { name: "Operations" }).getByRole("link", { name: "Audit", exact: true }).click();
+  await page.getByLabel("Action", { exact: true }).fill("limit tasks");
+  await pages.button(page, "Show").click();
+  await pages.row(page, "limit tasks").waitFor();
+  assert.equal(await page.getByLabel("Action", { exact: true }).inputValue(), "limit tasks");
+  const [file] = await Promise.all([page.waitForEvent("download"), pages.link(page, "Download as CSV").click()]);
+  assert.equal(file.suggestedFilename(), "audit.csv");
+  const lines = fs.readFileSync(await file.path(), "utf8").trim().split("\r\n");
+  assert.ok(lines.length === 2 && lines[1].includes(",limit tasks,"), lines.join("\n"));
+}
+
+module.exports = { acts_found_and_saved, incidents_of_one_cause_retried, dead_letters_replayed, schedule_paused_and_resumed };

@@ -53,6 +53,7 @@ async function empty_pages_are_accessible(page) {
     ["dead-letters-empty", "/dead-letters"],
     ["schedules-empty", "/schedules"],
     ["workers", "/workers"],
+    ["audit-empty", "/audit"],
     ["preferences", "/preferences"],
     ["substitutes", "/substitutes"],
     ["unknown", "/nowhere"],
@@ -75,6 +76,8 @@ async function full_pages_are_accessible(page, another) {
     ["dead-letters-replay", "/dead-letters/replay?reason=Expired"],
     ["schedules", "/schedules"],
     ["limits", "/workers"],
+    ["audit", "/audit"],
+    ["audit-nothing-found", "/audit?who=nothing"],
   ])
     await visit(page, name, path);
   await page.goto("/schedules");

@@ -14,6 +14,7 @@ use crate::identity::oidc::Provider;
 use crate::identity::sessions::Sessions;
 use crate::memory::Memory;
 use crate::rates::Rates;
+use crate::samples::Samples;
 use crate::traffic::Traffic;
 use crate::waiting::Waiting;
 
@@ -50,6 +51,8 @@ pub struct Gateway {
     pub sockets: Arc<Semaphore>,
     /// What has been answered.
     pub traffic: Arc<Traffic>,
+    /// Numbers of the database in the last hour.
+    pub samples: Samples,
     /// Becomes true when the process is asked to stop.
     pub stopping: watch::Sender<bool>,
 }
@@ -75,6 +78,7 @@ impl Gateway {
             endpoint_rates: Rates::new(options.endpoints.endpoints_rate),
             sockets: Arc::new(Semaphore::new(MAX_SOCKETS as usize)),
             traffic: Arc::default(),
+            samples: Samples::default(),
             stopping: watch::Sender::new(false),
             options,
         }))

@@ -20,6 +20,7 @@ mod pages;
 mod rates;
 mod routes;
 mod routing;
+mod samples;
 mod scopes;
 mod server;
 mod shares;

@@ -27,6 +27,7 @@ use crate::caller::Caller;
 use crate::failure::Failure;
 use crate::gateway::App;
 use crate::guard;
+use crate::samples::Sample;
 
 const METRICS: &str = "SELECT m.name, m.type OPERATOR(pg_catalog.=) 'counter', m.help, m.value, \
        ARRAY(SELECT l.key FROM pg_catalog.jsonb_each_text(m.labels) l ORDER BY l.key), \
@@ -119,7 +120,11 @@ async fn measure(app: &App) -> Result<Measured, Failure> {
     let role = app.options.metrics.metrics_role.clone().unwrap_or_default();
     let rows = app.database.measure(&Caller::of_role(role.clone(), role), METRICS).await?;
     let numbers: Result<Vec<Number>, tokio_postgres::Error> = rows.iter().map(Number::of).collect();
-    Ok(Measured(Arc::new(numbers.map_err(Failure::internal)?)))
+    let numbers = numbers.map_err(Failure::internal)?;
+    let mut sample = Sample::default();
+    numbers.iter().for_each(|number| sample.add(&number.name, number.value));
+    app.samples.record(Instant::now(), sample);
+    Ok(Measured(Arc::new(numbers)))
 }
 
 /// The last read of the metrics of the database.

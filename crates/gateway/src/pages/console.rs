@@ -3,6 +3,7 @@
 //! Each page reads views that show a role its part, and each action is one transaction for one object.
 
 mod audit;
+mod charts;
 mod dead_letters;
 mod overview;
 pub mod progress;

@@ -47,6 +47,23 @@ fn the_overview_of_a_monitor_has_the_numbers_of_wf_metrics() {
     assert!(watcher.page("/incidents").contains("There are no open incidents"));
 }
 
+/// The first look at the numbers says nothing of their past.
+#[test]
+fn the_overview_of_a_monitor_has_charts_of_what_it_has_read() {
+    let world = World::new();
+    create_roles();
+    work(&world);
+    let (ada, watcher) = (Browser::ada(&world), Browser::with_key(&world, &world.key("watcher")));
+    let page = watcher.page("/overview");
+    assert!(page.contains("Charts of the last hour begin when") && !page.contains("class=\"chart"), "{page}");
+    world.sql("SET ROLE ada; SELECT wf_start('ask'), wf_start('ask')");
+    let page = watcher.page("/overview");
+    assert!(shows(&page, "2", "instances started") && shows(&page, "0", "instances faulted"), "{page}");
+    assert!(page.matches("<svg class=\"chart").count() == 4 && page.contains("in a minute<"), "{page}");
+    let page = ada.page("/overview");
+    assert!(!page.contains("class=\"chart") && !page.contains("Charts of the last hour"), "{page}");
+}
+
 #[test]
 fn the_overview_of_others_has_what_they_may_read() {
     let world = World::new();

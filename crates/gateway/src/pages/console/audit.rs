@@ -234,7 +234,7 @@ impl Asked {
         address(PATH, &[&self.pairs()[..], further].concat())
     }
 
-    /// The statement for a page, or for a file if that begins with the latest act.
+    /// The statement for so many acts and one more, from a place in the list or from its beginning.
     fn statement(&self, reader: &Reader, upto: Option<(DateTime<Utc>, usize)>, most: usize) -> Statement {
         let instance: Option<Uuid> = self.object.parse().ok();
         let (upto, skip) = upto.unzip();

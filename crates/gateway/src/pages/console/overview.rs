@@ -1,22 +1,28 @@
 //! Overview: the numbers of `wf_metrics`, as `/metrics` has them, each with a link to the list behind it.
 //!
+//! Members of `pg_monitor` see charts of the last hour as well.
+//!
 //! A role that may not read the numbers of the whole database gets those of what it may read, which are counted up to a
 //! thousand.
+
+use std::time::Instant;
 
 use axum::extract::State;
 use axum::response::Response;
 use chrono::{DateTime, TimeDelta, Utc};
 use tokio_postgres::Row;
 
+use super::charts::Charts;
 use super::schedules::{has_failed, is_due};
 use super::{OVERVIEW, counted};
-use crate::gateway::App;
+use crate::gateway::{App, Gateway};
 use crate::pages::frame::{Frame, PageFailure, Visitor, html};
 use crate::pages::inbox::list::instant;
 use crate::pages::incidents::causes::Causes;
 use crate::pages::reader::Reader;
 use crate::pages::statement::Statement;
 use crate::routing::Routes;
+use crate::samples::Sample;
 
 pub fn routes() -> Routes {
     Routes::new().get(OVERVIEW, show)
@@ -114,6 +120,7 @@ struct DefinitionRow {
 struct Page {
     frame: Frame,
     groups: Vec<Group>,
+    charts: Charts,
     /// The most frequent causes of incidents.
     causes: Causes,
     tasks: Vec<TaskRow>,
@@ -130,6 +137,7 @@ async fn show(State(app): State<App>, visitor: Visitor) -> Result<Response, Page
     let causes = Causes::read(&app.database, &visitor.caller, CAUSES).await?;
     let groups = if frame.is_monitor() { of_database(&metrics, &reader) } else { of_role(&rows, &reader) };
     html(&Page {
+        charts: if frame.is_monitor() { metrics.charts(&app) } else { Charts::default() },
         tasks: metrics.tasks(),
         definitions: metrics.definitions(),
         sql: statement.display(),
@@ -181,6 +189,14 @@ impl Metrics {
     /// Whether the number may be too small, because not all rows were read.
     fn is_capped(&self, name: &str) -> bool {
         self.value("workflow_metric_capped", name) > 0.0
+    }
+
+    /// Stores these numbers as a sample, and draws those of the last hour.
+    fn charts(&self, app: &Gateway) -> Charts {
+        let (now, mut sample) = (Instant::now(), Sample::default());
+        self.0.iter().for_each(|metric| sample.add(&metric.name, metric.value));
+        app.samples.record(now, sample);
+        Charts::new(&app.samples.until(now, sample))
     }
 
     /// The names of tasks, those with the oldest ones first.

@@ -19,8 +19,8 @@ use crate::parameters;
 pub const LATEST: i64 = 50;
 const PAGE: i64 = 200;
 
-/// The latest executions of the instance $1 up to the number $2, or of all, in the order in which they began; $3: limit.
-/// `total` counts them without the limit. All events of a burst have the same time.
+/// The latest executions of the instance $1 up to the number $2, or of all, in the order in which they began; $3:
+/// limit. `total` counts them without the limit. All events of a burst have the same time.
 const EXECUTIONS: &str = concat!(
     "WITH e AS MATERIALIZED (SELECT x.number, pg_catalog.count(*) OVER () AS total, x.activity_instance_id, \
          coalesce(x.activity_name, x.activity_id) AS name, x.activity_type, x.status, x.started_at, x.completed_at, \

@@ -41,6 +41,68 @@
     });
   }
 
+  // The page of an instance shows its changes. The hub, which Studio uses as well, checks once a second whether there are
+  // any. The page is then read again, unless something in it has the focus.
+  const live = () => document.querySelector("#live[data-instance]");
+  if (live()) {
+    const END = "\u001e";
+    const note = document.getElementById("changed");
+    let socket;
+    let timer;
+    const has_focus = () => live()?.contains(document.activeElement) ?? false;
+    const renew = async () => {
+      const shown = live();
+      if (!shown) return;
+      const answer = await fetch(location.href).catch(() => undefined);
+      if (!answer?.ok) return;
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const fresh = page.getElementById("live");
+      if (!fresh || !shown.isConnected || fresh.dataset.stamp === shown.dataset.stamp) return;
+      note.hidden = !has_focus();
+      if (has_focus()) return;
+      const open = [...shown.querySelectorAll("details")].map((details) => details.open);
+      fresh.querySelectorAll("details").forEach((details, at) => (details.open = open[at] ?? false));
+      // A browser would show the picture that it has.
+      fresh.querySelectorAll("img").forEach((image) => (image.src = `${image.getAttribute("src")}?${Date.now()}`));
+      shown.replaceWith(document.adoptNode(fresh));
+      if (!live()) disconnect();
+    };
+    const later = () => {
+      clearTimeout(timer);
+      timer = setTimeout(renew, 200);
+    };
+    const connect = () => {
+      if (socket || document.hidden || !live()) return;
+      const mine = new WebSocket(`${location.origin.replace(/^http/, "ws")}/elsa/hubs/workflow-instance`);
+      socket = mine;
+      const send = (record) => mine.send(JSON.stringify(record) + END);
+      mine.addEventListener("open", () => {
+        if (socket !== mine) return mine.close();
+        send({ protocol: "json", version: 1 });
+        send({ type: 1, target: "ObserveInstanceAsync", arguments: [live()?.dataset.instance] });
+      });
+      mine.addEventListener("message", (event) => {
+        const types = event.data.split(END).filter(Boolean).map((record) => JSON.parse(record).type);
+        if (types.includes(6)) send({ type: 6 });
+        if (types.includes(1)) later();
+      });
+      mine.addEventListener("close", () => {
+        if (socket !== mine) return;
+        socket = undefined;
+        setTimeout(connect, 30000);
+      });
+    };
+    const disconnect = () => {
+      const old = socket;
+      socket = undefined;
+      if (old?.readyState === WebSocket.OPEN) old.close();
+    };
+    // A tab that is not seen needs no connection.
+    document.addEventListener("visibilitychange", () => (document.hidden ? disconnect() : connect()));
+    document.addEventListener("focusout", () => note.hidden || later());
+    setTimeout(connect, 1000);
+  }
+
   // A menu closes with Escape, and when something else is pressed.
   const menu = document.querySelector("details.account");
   if (menu) {

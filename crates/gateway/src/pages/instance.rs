@@ -59,6 +59,7 @@ const INSTANCE: &str = concat!(
      (SELECT d.owner FROM workflow.definition_list d \
        WHERE d.version_id OPERATOR(pg_catalog.=) i.definition_version_id) AS definition_owner, \
      workflow.instance_calls(i.instance_id) AS calls, \
+     pg_catalog.concat_ws(' ', i.updated_at, i.paused_at) AS stamp, \
      CASE WHEN i.variables IS NOT NULL THEN ARRAY(SELECT e FROM @wf.wf_explain(i.instance_id) e) END AS story \
      FROM workflow.instance_list i WHERE i.instance_id OPERATOR(pg_catalog.=) $1"
 );
@@ -119,6 +120,8 @@ struct Instance {
     has_other_versions: bool,
     /// The functions that the role may call for the instance.
     calls: Vec<String>,
+    /// Another one after each change.
+    stamp: String,
     /// `None` for a role that only requested the instance.
     story: Option<Vec<String>>,
 }
@@ -157,6 +160,7 @@ impl Instance {
             variables: names.into_iter().zip(values).collect(),
             has_other_versions: row.get("has_other_versions"),
             calls: row.get("calls"),
+            stamp: row.get("stamp"),
             story: row.get("story"),
         }
     }
@@ -168,6 +172,11 @@ impl Instance {
     /// Whether the instance has ended for good.
     fn has_ended(&self) -> bool {
         self.status == "Finished" && self.sub_status != "Faulted"
+    }
+
+    /// Whether the page is to show changes: the hub reports those of instances that the role may read.
+    fn is_live(&self) -> bool {
+        self.story.is_some() && !self.has_ended()
     }
 
     /// The class of the pill with its state.

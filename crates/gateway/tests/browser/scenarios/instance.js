@@ -60,11 +60,18 @@ async function retry(page) {
 }
 
 async function pause_and_go_on(page) {
+  const other = await page.context().newPage();
+  await other.goto(page.url());
   await pages.link(page, "Pause …").click();
   await page.getByLabel("Reason").fill("the bank is closed");
   await pages.button(page, "Pause").click();
   await pages.told(page, "The instance is paused.");
   assert.match(await pages.fact(page, "State"), /^Suspended · paused since .* by ada: the bank is closed$/);
+  // Another page shows it without being loaded again.
+  await other.bringToFront();
+  await other.locator('dt:text-is("State") + dd').filter({ hasText: "paused since" }).waitFor();
+  await other.close();
+  await page.bringToFront();
   await pages.link(page, "Unpause …").click();
   await pages.button(page, "Unpause").click();
   await pages.told(page, "The pause has ended.");

@@ -35,6 +35,7 @@ mod machine;
 mod new_instance;
 mod numbering;
 mod retry;
+mod search;
 mod types;
 
 pub use compensation::Compensation;
@@ -50,6 +51,7 @@ pub use journaling::{Journaling, Keep};
 pub use machine::{Machine, STATES, TRANSITIONS};
 pub use numbering::Numbering;
 pub use retry::{ComputedStrategy, Retry};
+pub use search::{SearchAttribute, SearchKind, SearchSource, SearchValue};
 
 /// A definition as a burst runs it: names resolved, expressions compiled. It never changes.
 ///
@@ -172,6 +174,8 @@ pub struct Options {
     pub strategies: Arc<Strategies>,
     /// The default of its activities' `notify`.
     pub notify: Option<Box<Notify>>,
+    /// The values by which instances are found.
+    pub search_attributes: Vec<SearchAttribute>,
 }
 
 /// When completed activities of a scope are compensated automatically.

@@ -68,6 +68,7 @@ mod requests;
 mod resilience;
 mod retry;
 mod scope;
+mod search_attributes;
 mod settings;
 mod states;
 mod types;

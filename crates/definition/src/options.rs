@@ -12,7 +12,7 @@ use super::notices::NOTIFY;
 use super::problem::Problems;
 use super::resilience::{self, STRATEGIES};
 use super::retry::{self, RETRY, TIMEOUT};
-use super::{flow_mode, journaling, members};
+use super::{flow_mode, journaling, members, search_attributes};
 use workflow_core::notification::Notify;
 use workflow_core::program::{
     Activation, CompensateOn, IncidentStrategy, MaxConcurrency, Options, RequesterEvents, SearchPath, Security,
@@ -20,7 +20,7 @@ use workflow_core::program::{
 use workflow_value::calendar::Interval;
 
 /// The known members of `options`; others are problems of new content.
-pub(super) const KNOWN: [&str; 18] = [
+pub(super) const KNOWN: [&str; 19] = [
     ACTOR,
     "activationStrategy",
     "incidentStrategy",
@@ -39,6 +39,7 @@ pub(super) const KNOWN: [&str; 18] = [
     COMPENSATE_ON,
     TIMEOUT,
     STRATEGIES,
+    search_attributes::SEARCH_ATTRIBUTES,
 ];
 
 /// Option: whether calls need an actor.
@@ -118,6 +119,8 @@ pub(super) fn read(document: &Map<String, Value>, elsa: bool, problems: &mut Pro
             .map(|(key, value)| Arc::new(resilience::read(value, &place.key(key), problems)))
             .unwrap_or_default(),
         notify: notify(options, &place, problems),
+        // Its variables have to be read first.
+        search_attributes: Vec::new(),
     }
 }
 

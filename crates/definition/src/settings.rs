@@ -9,7 +9,7 @@ use super::constant::{EXACT_VALUE, as_text, constant, identifier, type_of};
 use super::json::{Path, elements, entry, kind_of};
 use super::outline::is_elsa_document;
 use super::problem::Problems;
-use super::{members, options};
+use super::{members, options, search_attributes};
 use workflow_core::program::{Argument, Options, Variable};
 use workflow_schema::Schema;
 use workflow_value::value::{TypeName, parse_type_name};
@@ -73,9 +73,12 @@ impl Settings {
         if !elsa && entry(document, "root").is_some() {
             members::check(document, KNOWN.into_iter(), OF_ELSA.into_iter(), "the definition", &Path::Root, problems);
         }
+        let mut options = options::read(document, elsa, problems);
+        let variables = variables(document, !elsa, &Path::Root, problems);
+        options.search_attributes = search_attributes::read(document, &variables, problems);
         Self {
-            options: options::read(document, elsa, problems),
-            variables: variables(document, !elsa, &Path::Root, problems),
+            options,
+            variables,
             inputs: arguments::read(document, List::Inputs, !elsa, problems),
             outputs: arguments::read(document, List::Outputs, !elsa, problems),
             input_schema: arguments::schema(document, "inputSchema", &Path::Root, problems),

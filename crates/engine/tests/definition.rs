@@ -11,7 +11,9 @@ use workflow_engine::definition::{
     same_content, validate,
 };
 use workflow_engine::expression::{ExpressionKind, ObjectTemplate};
-use workflow_engine::program::{Activation, Binding, IncidentStrategy, MaxConcurrency, Node, Security};
+use workflow_engine::program::{
+    Activation, Binding, IncidentStrategy, MaxConcurrency, Node, SearchAttribute, SearchKind, SearchSource, Security,
+};
 
 /// Two types that are registered in SQL.
 struct Registered;
@@ -970,6 +972,33 @@ fn how_many_instances_run_at_the_same_time() {
     }
     let stored = compile(&with(keyed), &Registered, &ReadLimits::default(), false).expect("it was accepted");
     assert!(stored.options.max_concurrency.is_some());
+}
+
+#[test]
+fn values_by_which_instances_are_found() {
+    let with = |attributes: Value| json!({"definitionId": "d", "root": [], "variables": {"Total": null}, "options": {"searchAttributes": attributes}});
+    let read = |attributes: Value| program(&with(attributes)).options.search_attributes;
+    assert_eq!(read(json!(null)), []);
+    let attribute = |name: &str, source, kind| SearchAttribute { name: name.into(), source, kind };
+    let declared = json!({"no": {"input": "orderNo"}, "total": {"var": "Total", "type": "number"}});
+    let expected = [
+        attribute("no", SearchSource::Input("orderNo".into()), None),
+        attribute("total", SearchSource::Variable("Total".into()), Some(SearchKind::Number)),
+    ];
+    assert_eq!(read(declared.clone()), expected);
+    for wrong in [
+        json!([]),
+        json!({"a": "Total"}),
+        json!({"a": {"var": "Amount"}}),
+        json!({"a": {"input": "b", "type": "date"}}),
+    ] {
+        assert!(problems(&with(wrong.clone()))[0].starts_with("/options/searchAttributes"), "{wrong}");
+        // In a definition stored before the member had a meaning, it has none.
+        let stored = compile(&with(wrong), &Registered, &ReadLimits::default(), false);
+        assert_eq!(stored.expect("it was accepted").options.search_attributes, []);
+    }
+    let stored = compile(&with(declared), &Registered, &ReadLimits::default(), false).expect("it was accepted");
+    assert_eq!(stored.options.search_attributes, expected);
 }
 
 /// The messages for a flowchart with a connection from this activity: problems, or warnings if there are none.

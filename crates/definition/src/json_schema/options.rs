@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::values::{any_case, described};
 use super::{COMMENTS, flag, reference, text_or_null};
-use crate::{journaling, options, retry};
+use crate::{journaling, options, retry, search_attributes};
 use workflow_core::resilience::MEMBERS as OF_STRATEGIES;
 
 pub(super) fn defs() -> Map<String, Value> {
@@ -14,6 +14,7 @@ pub(super) fn defs() -> Map<String, Value> {
     defs.insert("timeout".into(), described(reference("positiveInterval"), "Longest duration of one attempt."));
     defs.insert("causes".into(), causes());
     defs.insert("maxConcurrency".into(), max_concurrency());
+    defs.insert("searchAttributes".into(), searched());
     defs.insert("journal".into(), journal());
     defs.insert("resilienceStrategy".into(), strategy());
     defs.insert("initial".into(), initial());
@@ -98,6 +99,8 @@ fn all() -> Value {
         "resilienceStrategies": described(json!({ "type": ["object", "array", "null"],
             "additionalProperties": reference("resilienceStrategy"), "items": reference("resilienceStrategy") }),
             "Elsa's resilience strategies, by name."),
+        "searchAttributes": described(reference("searchAttributes"), "Values of variables and inputs by which instances are \
+            found, by name."),
         "usableAsActivity": described(flag(), "Whether other definitions can use this one as an activity type."),
         "autoUpdateConsumingWorkflows": described(flag(), "Whether publishing a version updates the definitions that use it."),
         "migrate": described(word(&["auto", "manual"]), "Whether publishing a version migrates running instances."),
@@ -178,6 +181,25 @@ fn max_concurrency() -> Value {
     schema["then"] = json!({ "required": ["max"] });
     schema["examples"] = json!([{ "max": 10 }, { "max": 1, "key": "customer" }]);
     schema
+}
+
+/// Search attributes by name.
+fn searched() -> Value {
+    let name = |what: &str| described(json!({ "type": "string", "minLength": 1 }), what);
+    let mut attribute = closed(json!({
+        "var": name("The variable of the workflow with the value."),
+        "input": name("The input with the value."),
+        "type": described(word(&["text", "number", "instant"]), "Type of the values. By default numbers are numbers, and everything else is text."),
+    }));
+    attribute["type"] = "object".into();
+    attribute["oneOf"] = json!([{ "required": ["var"] }, { "required": ["input"] }]);
+    json!({
+        "type": ["object", "null"],
+        "maxProperties": search_attributes::MAX,
+        "propertyNames": { "minLength": 1, "maxLength": search_attributes::MAX_NAME, "pattern": "^[^=]*$" },
+        "additionalProperties": attribute,
+        "examples": [{ "orderNo": { "input": "orderNo" }, "total": { "var": "Total", "type": "number" } }],
+    })
 }
 
 fn journal() -> Value {

@@ -343,6 +343,27 @@ CREATE INDEX pauses_paused_with_idx ON workflow.pauses (paused_with) WHERE pause
 
 SELECT pg_catalog.pg_extension_config_dump('workflow.pauses', '');
 
+-- The values of search attributes, which a definition declares in options.searchAttributes: one of the last three columns has
+-- the value. Instances of all definitions are in one table, so that a definition that declares them needs no DDL.
+CREATE TABLE workflow.search_attributes (
+    instance_id   uuid NOT NULL,
+    name          text COLLATE "C" NOT NULL,
+    definition_id text NOT NULL,
+    text          text COLLATE "C",
+    number        double precision,
+    instant       timestamptz,
+    CONSTRAINT search_attributes_pkey PRIMARY KEY (instance_id, name)
+);
+
+COMMENT ON TABLE workflow.search_attributes IS 'values by which instances are found; workflow.search_attribute_list shows them';
+
+-- Which instances of a definition have this value? The newest ones come last.
+CREATE INDEX search_attributes_text_idx ON workflow.search_attributes (definition_id, name, text, instance_id) WHERE text IS NOT NULL;
+CREATE INDEX search_attributes_number_idx ON workflow.search_attributes (definition_id, name, number, instance_id) WHERE number IS NOT NULL;
+CREATE INDEX search_attributes_instant_idx ON workflow.search_attributes (definition_id, name, instant, instance_id) WHERE instant IS NOT NULL;
+
+SELECT pg_catalog.pg_extension_config_dump('workflow.search_attributes', '');
+
 -- The requests and answers of wf_call, so that a client can repeat a call.
 CREATE TABLE workflow.messages (
     owner     integer     NOT NULL,
@@ -517,6 +538,13 @@ LEFT JOIN LATERAL (SELECT x.sqlstate, x.message FROM workflow.incidents x
 WHERE i.schedule_id IS NOT NULL
   AND (i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
        OR i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d)));
+
+CREATE VIEW workflow.search_attribute_list WITH (security_barrier) AS
+SELECT s.instance_id, s.definition_id, s.name, s.text, s.number, s.instant
+FROM workflow.search_attributes s JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) s.instance_id
+WHERE i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d));
+
+COMMENT ON VIEW workflow.search_attribute_list IS 'values by which instances that the current role may read are found, one of text, number and instant for each search attribute';
 
 CREATE VIEW workflow.open_compensations WITH (security_barrier) AS
 SELECT c.instance_id, i.definition_id, c.activity_id, c.node_id, c.number, c.created_at,
@@ -1228,6 +1256,14 @@ AS $$
     FROM workflow.compensations c JOIN workflow.instances i ON i.id = c.instance_id
     WHERE i.sub_status IN ('Finished', 'Cancelled')
     UNION ALL
+    SELECT 'search attribute without instance', s.instance_id::text
+    FROM workflow.search_attributes s
+    WHERE NOT EXISTS (SELECT FROM workflow.instances i WHERE i.id = s.instance_id)
+    UNION ALL
+    SELECT 'search attribute without a single value', s.instance_id::text
+    FROM workflow.search_attributes s
+    WHERE num_nonnulls(s.text, s.number, s.instant) <> 1
+    UNION ALL
     SELECT 'incident without instance', c.id::text
     FROM workflow.incidents c
     WHERE NOT EXISTS (SELECT FROM workflow.instances i WHERE i.id = c.instance_id)
@@ -1548,6 +1584,17 @@ CREATE FUNCTION workflow.may_reassign(task_id uuid)
 RETURNS boolean LANGUAGE c STABLE AS 'MODULE_PATHNAME', 'wf_may_reassign';
 
 COMMENT ON FUNCTION workflow.may_reassign(uuid) IS 'whether the caller may assign an open task to others';
+
+CREATE FUNCTION wf_index_instances(
+    definition_id text,
+    max           integer DEFAULT 1000,
+    after         uuid    DEFAULT NULL,
+    OUT indexed   integer,
+    OUT last_id   uuid
+) LANGUAGE c AS 'MODULE_PATHNAME', 'wf_index_instances';
+
+COMMENT ON FUNCTION wf_index_instances(text, integer, uuid) IS
+    'store the values of search attributes of older instances, a batch in the order of their ids; repeat with last_id as after until it is NULL';
 
 CREATE FUNCTION wf_set_substitute(person text, substitute text, until timestamptz, since timestamptz DEFAULT NULL)
 RETURNS void LANGUAGE c AS 'MODULE_PATHNAME', 'wf_set_substitute';
@@ -2065,7 +2112,7 @@ AS $$
     UNION ALL
     -- These views filter by themselves.
     SELECT 'relation', v.name, 'SELECT', 'public'
-    FROM unnest(ARRAY['definition_list', 'deleted_definitions', 'definition_links', 'instance_list', 'waiting', 'open_bookmarks', 'open_tasks', 'open_tasks_by_priority', 'answers', 'open_incidents', 'open_compensations',
+    FROM unnest(ARRAY['definition_list', 'deleted_definitions', 'definition_links', 'instance_list', 'search_attribute_list', 'waiting', 'open_bookmarks', 'open_tasks', 'open_tasks_by_priority', 'answers', 'open_incidents', 'open_compensations',
                       'trigger_list', 'event_grant_list', 'invoker_grant_list', 'worker_grants', 'accepted_owner_list', 'substitute_list', 'task_comments', 'path_list', 'journal', 'audit', 'schedules', 'schedule_runs', 'dead_letter_list', 'workers', 'task_limits',
                       'startable_definitions', 'task_definitions', 'my_requests', 'request_steps', 'my_answers']) AS v (name)
     UNION ALL
@@ -2079,7 +2126,7 @@ AS $$
     FROM unnest(ARRAY['_adopt_database', 'wf_accept_tasks', 'wf_alter', '_alter', 'wf_alter_schedule', 'wf_assign_task', 'wf_begin_http_request', 'wf_call', 'wf_cancel', 'wf_cancel_activity', 'wf_claim_task', 'wf_claim_tasks', 'wf_comment_task', 'wf_complete_task', 'wf_complete_tasks',
                       'wf_define', 'wf_delete_definition', 'wf_delete_instance', 'wf_diagram',
                        'wf_enqueue_bookmark', 'wf_erase', 'wf_explain', '_explain', 'wf_export', 'wf_export_version', 'wf_extend_task', 'wf_fail_task', 'wf_grant', '_grant', 'wf_grant_events', '_grant_events',
-                       'wf_http_request', 'wf_limit_tasks', 'wf_migrate', 'wf_migrate_all', '_migrate_batch', 'wf_override_task', 'wf_pause', 'wf_publish', 'wf_publish_event', 'wf_refresh', 'wf_refuse_tasks', 'wf_register_activity', 'wf_release_task', 'wf_remove_substitute', 'wf_replay', 'wf_resume',
+                       'wf_http_request', 'wf_index_instances', 'wf_limit_tasks', 'wf_migrate', 'wf_migrate_all', '_migrate_batch', 'wf_override_task', 'wf_pause', 'wf_publish', 'wf_publish_event', 'wf_refresh', 'wf_refuse_tasks', 'wf_register_activity', 'wf_release_task', 'wf_remove_substitute', 'wf_replay', 'wf_resume',
                       'wf_retract', 'wf_retry', 'wf_revoke', '_revoke', 'wf_revoke_events', '_revoke_events', 'wf_grant_invoker', '_grant_invoker', 'wf_revoke_invoker', '_revoke_invoker', 'wf_grant_worker', '_grant_worker',
                       'wf_revoke_worker', '_revoke_worker', 'wf_run', 'wf_run_due', 'wf_save_draft',
                       'wf_schedule', 'wf_schedule_activity', 'wf_schedule_run_now', 'wf_schedule_workflow', 'wf_send_stimulus', 'wf_set_owner', 'wf_set_substitute', 'wf_set_variable', 'wf_start', 'wf_svg',

@@ -59,6 +59,17 @@ RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_delete_instance';
 COMMENT ON FUNCTION wf_delete_instance(uuid, boolean) IS
     'cancel an instance and remove it with everything that belongs to it; false if there is none';
 
+CREATE FUNCTION wf_index_instances(
+    definition_id text,
+    max           integer DEFAULT 1000,
+    after         uuid    DEFAULT NULL,
+    OUT indexed   integer,
+    OUT last_id   uuid
+) LANGUAGE c AS 'MODULE_PATHNAME', 'wf_index_instances';
+
+COMMENT ON FUNCTION wf_index_instances(text, integer, uuid) IS
+    'store the values of search attributes of older instances, a batch in the order of their ids; repeat with last_id as after until it is NULL';
+
 CREATE FUNCTION workflow.instance_calls(instance_id uuid)
 RETURNS text[] LANGUAGE c STABLE AS 'MODULE_PATHNAME', 'wf_instance_calls';
 

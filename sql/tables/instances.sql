@@ -178,6 +178,25 @@ CREATE UNIQUE INDEX admissions_definition_id_place_n_idx ON workflow.admissions 
 -- Is the parent of a child admitted?
 CREATE INDEX admissions_instance_id_idx ON workflow.admissions (instance_id) WHERE instance_id IS NOT NULL;
 
+-- The values of search attributes, which a definition declares in options.searchAttributes: one of the last three columns has
+-- the value. Instances of all definitions are in one table, so that a definition that declares them needs no DDL.
+CREATE TABLE workflow.search_attributes (
+    instance_id   uuid NOT NULL,
+    name          text COLLATE "C" NOT NULL,
+    definition_id text NOT NULL,
+    text          text COLLATE "C",
+    number        double precision,
+    instant       timestamptz,
+    CONSTRAINT search_attributes_pkey PRIMARY KEY (instance_id, name)
+);
+
+COMMENT ON TABLE workflow.search_attributes IS 'values by which instances are found; workflow.search_attribute_list shows them';
+
+-- Which instances of a definition have this value? The newest ones come last.
+CREATE INDEX search_attributes_text_idx ON workflow.search_attributes (definition_id, name, text, instance_id) WHERE text IS NOT NULL;
+CREATE INDEX search_attributes_number_idx ON workflow.search_attributes (definition_id, name, number, instance_id) WHERE number IS NOT NULL;
+CREATE INDEX search_attributes_instant_idx ON workflow.search_attributes (definition_id, name, instant, instance_id) WHERE instant IS NOT NULL;
+
 -- The requests and answers of wf_call, so that a client can repeat a call.
 CREATE TABLE workflow.messages (
     owner     integer     NOT NULL,
@@ -201,4 +220,5 @@ ALTER TABLE workflow.bookmarks SET (autovacuum_vacuum_scale_factor = 0.02, autov
 SELECT pg_catalog.pg_extension_config_dump('workflow.instances', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.bookmarks', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.admissions', '');
+SELECT pg_catalog.pg_extension_config_dump('workflow.search_attributes', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.messages', '');

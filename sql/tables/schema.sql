@@ -14,6 +14,7 @@
  *                   instances --< incidents, execution_log
  *                   instances --< compensations records of work that can be compensated
  *                   instances --- pauses        who paused it, and why
+ *                   instances --< search_attributes values by which it is found
  *                   instances --< http_requests HTTP requests that wait for a response
  *   limits --< slots                        how many tasks workers may hold, and their holders
  *   bookmark_queue, dead_letters            stimuli that no instance waited for yet, or that failed

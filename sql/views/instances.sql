@@ -49,6 +49,13 @@ COMMENT ON COLUMN workflow.instance_list.definition_version_id IS 'id of the ver
 COMMENT ON COLUMN workflow.instance_list.started_by IS 'the role that started it: the sender of its event, the creator of its schedule, or the starter of its parent';
 COMMENT ON COLUMN workflow.instance_list.started_actor IS 'the actor for whom that role acted';
 
+CREATE VIEW workflow.search_attribute_list WITH (security_barrier) AS
+SELECT s.instance_id, s.definition_id, s.name, s.text, s.number, s.instant
+FROM workflow.search_attributes s JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) s.instance_id
+WHERE i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d));
+
+COMMENT ON VIEW workflow.search_attribute_list IS 'values by which instances that the current role may read are found, one of text, number and instant for each search attribute';
+
 CREATE VIEW workflow.waiting WITH (security_barrier) AS
 SELECT b.instance_id AS instance, b.activity_id AS activity, b.created_at AS since,
        CASE WHEN b.paused_at IS NULL OR b.name OPERATOR(pg_catalog.=) 'Elsa.RunTask' THEN b.due_at ELSE b.due_when_paused END AS due,

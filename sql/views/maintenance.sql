@@ -57,6 +57,14 @@ AS $$
     FROM workflow.compensations c JOIN workflow.instances i ON i.id = c.instance_id
     WHERE i.sub_status IN ('Finished', 'Cancelled')
     UNION ALL
+    SELECT 'search attribute without instance', s.instance_id::text
+    FROM workflow.search_attributes s
+    WHERE NOT EXISTS (SELECT FROM workflow.instances i WHERE i.id = s.instance_id)
+    UNION ALL
+    SELECT 'search attribute without a single value', s.instance_id::text
+    FROM workflow.search_attributes s
+    WHERE num_nonnulls(s.text, s.number, s.instant) <> 1
+    UNION ALL
     SELECT 'incident without instance', c.id::text
     FROM workflow.incidents c
     WHERE NOT EXISTS (SELECT FROM workflow.instances i WHERE i.id = c.instance_id)

@@ -20,7 +20,7 @@ use crate::pg::{Call, PgError, Returned, json};
 use crate::run::call::frame;
 use crate::run::instances::message::{self, Message};
 use crate::run::instances::start::{self, StartRequest};
-use crate::run::instances::{cancel, delete as deletion, resume};
+use crate::run::instances::{cancel, delete as deletion, indexing, resume};
 use crate::run::repair::pause;
 use crate::run::tasks::answer;
 use crate::run::timers::due_work;
@@ -39,9 +39,13 @@ sql_functions! {
     wf_unpause(instance_id: Uuid) => unpause;
     wf_retry(instance_id: Uuid, activity_ids: Texts, on_fault: Text) => retry;
     wf_delete_instance(instance_id: Uuid, force: Boolean) => delete;
+    wf_index_instances(definition_id: Text, max: Integer, after: Uuid) => index_instances;
     wf_run_due(max: Integer) => run_due;
     wf_instance_state(instance_id: Uuid) => state;
 }
+
+/// Instances that one call may index.
+const MAX_INDEXED_INSTANCES: u16 = 10_000;
 
 fn request(call: &Call) -> Result<StartRequest, PgError> {
     Ok(StartRequest {
@@ -113,6 +117,15 @@ fn delete(call: &Call) -> Result<Returned, PgError> {
     let instance_id: Uuid = call.required("instance_id")?;
     let force = call.required("force")?;
     frame::begin(|context| deletion::delete(context, instance_id, force)).map(Returned::Boolean)
+}
+
+fn index_instances(call: &Call) -> Result<Returned, PgError> {
+    let definition_id: String = call.required("definition_id")?;
+    let max = call.required_count("max", MAX_INDEXED_INSTANCES)?;
+    let after = call.arg("after");
+    let done = frame::begin(|context| indexing::index(context, &definition_id, max, after))?;
+    let count = Returned::Integer(i32::try_from(done.count).unwrap_or(i32::MAX));
+    Ok(Returned::Row(vec![count, Returned::of(done.last, Returned::Uuid)]))
 }
 
 fn run_due(call: &Call) -> Result<Returned, PgError> {

@@ -29,7 +29,7 @@ const INDEX_HEIGHT: c_int = 2;
 
 /// Tables with rows for each instance, stimulus or task. The other tables stay small; if the planner assumed that they
 /// are large as well, their cost would hide that of these.
-const GROWING: [&CStr; 12] = [
+const GROWING: [&CStr; 13] = [
     c"audit_log",
     c"instances",
     c"bookmarks",
@@ -42,6 +42,7 @@ const GROWING: [&CStr; 12] = [
     c"slots",
     c"admissions",
     c"messages",
+    c"search_attributes",
 ];
 
 /// The hooks that were there before.

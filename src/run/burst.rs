@@ -34,7 +34,7 @@ use crate::run::repair::incidents;
 use crate::run::tasks::limits;
 use crate::run::{CallContext, http};
 use crate::store::history::journal;
-use crate::store::instances::InstanceRow;
+use crate::store::instances::{InstanceRow, search_attributes};
 use crate::store::maintenance::identity;
 use crate::store::repair::pauses;
 use crate::store::tasks;
@@ -90,6 +90,7 @@ pub fn run(
     let is_served = request.is_some();
     let has_requests = row.instance.state.has_requests();
     let open_requests = row.instance.state.open_requests(&compiled.program);
+    let searched_by = compiled.program.search_values(&row.instance);
     let in_place_of = consumed.and_then(|consumed| consumed.in_place_of);
     let (mut delta, host) = compute(context, row, compiled, request, (act.as_ref(), in_place_of), body)?;
     let plan = decide(Outcome {
@@ -99,6 +100,7 @@ pub fn run(
         is_served,
         has_requests,
         open_requests: &open_requests,
+        searched_by: &searched_by,
         raises_faults: on_fault == OnFault::Raise,
         is_paused: row.paused_at.is_some(),
         is_scheduled: row.schedule_id.is_some(),
@@ -278,6 +280,9 @@ fn stored(
     }
     if plan.uses(Entry::Incidents) {
         incidents::save(context, row.instance.id, &delta.incidents, &plan.resolved);
+    }
+    if plan.uses(Entry::SearchAttributes) {
+        search_attributes::save(&row.instance, &compiled.program);
     }
     if plan.uses(Entry::Admission) {
         // There may be room for another instance.

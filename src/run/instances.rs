@@ -9,6 +9,7 @@ pub mod children;
 pub mod continuation;
 pub mod create;
 pub mod delete;
+pub mod indexing;
 pub mod message;
 pub mod not_found;
 pub mod resume;

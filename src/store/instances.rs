@@ -22,6 +22,7 @@ pub mod admissions;
 pub mod bookmarks;
 pub mod messages;
 mod relatives;
+pub mod search_attributes;
 
 pub use relatives::{
     children, children_not_awaited, continued_as, count_above, forget_parent, has_running_children, is_child,

@@ -43,7 +43,7 @@ mod filter;
 mod members;
 mod target_version;
 
-pub use filter::{InstanceFilter, Moment, Relation, TimeFilter};
+pub use filter::{InstanceFilter, Moment, Relation, SearchCondition, SearchFilter, TimeFilter};
 use members::Members;
 pub use target_version::{Mapping, TargetVersion, Timers, read_mapping};
 

@@ -22,6 +22,8 @@ pub struct Before {
     pub(crate) faults: Vec<Uuid>,
     /// Whether the instance was faulted, so that none of its bookmarks was fired.
     pub(crate) was_held: bool,
+    /// Whether the burst is the first one of the instance.
+    pub(crate) is_first: bool,
 }
 
 impl Before {
@@ -34,6 +36,7 @@ impl Before {
             faulted,
             faults: if faulted { faulted_executions(instance) } else { Vec::new() },
             was_held: instance.sub_status == SubStatus::Faulted,
+            is_first: instance.state.next_context == 0,
         }
     }
 }

@@ -37,6 +37,8 @@ pub enum Entry {
     Notify,
     /// *Stored*: incidents, new and resolved.
     Incidents,
+    /// *Stored*: values by which the instance is found.
+    SearchAttributes,
     /// *Stored*: the end of an instance makes room for another one.
     Admission,
     /// *Stored*: the response to an HTTP request that waits for the instance.
@@ -63,7 +65,7 @@ pub enum Entry {
 
 impl Entry {
     /// All of them, in the order of the phases.
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 29] = [
         Self::Response,
         Self::Raise,
         Self::Abandoned,
@@ -81,6 +83,7 @@ impl Entry {
         Self::Identity,
         Self::Notify,
         Self::Incidents,
+        Self::SearchAttributes,
         Self::Admission,
         Self::WaitingRequest,
         Self::Schedule,

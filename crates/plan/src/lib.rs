@@ -42,6 +42,7 @@ use chrono::{DateTime, Utc};
 use uuid::Uuid;
 use workflow_core::instance::{Status, SubStatus};
 use workflow_core::journal::{Act, ActKind, EventKind};
+use workflow_core::program::SearchValue;
 use workflow_core::{Bookmark, Delta, Instance, Program};
 
 mod before;
@@ -94,6 +95,8 @@ pub struct Outcome<'a> {
     pub has_requests: bool,
     /// Those to which it could respond then ([`open_requests`](workflow_core::instance::State::open_requests)).
     pub open_requests: &'a [u32],
+    /// The values by which the instance was found before the burst.
+    pub searched_by: &'a [(&'a str, SearchValue)],
     /// Whether its caller wants a fault as an error.
     pub raises_faults: bool,
     /// Whether the instance is paused.
@@ -126,6 +129,7 @@ impl<'a> Outcome<'a> {
             is_served: false,
             has_requests: false,
             open_requests: &[],
+            searched_by: &[],
             raises_faults: false,
             is_paused: false,
             is_scheduled: false,
@@ -260,6 +264,7 @@ impl Plan {
         self.entries.add_if(opens_tasks, Entry::Notify);
         self.resolved = Resolved::by(outcome);
         self.entries.add_if(outcome.before.faulted || !delta.incidents.is_empty(), Entry::Incidents);
+        self.entries.add_if(is_found_otherwise(outcome), Entry::SearchAttributes);
         let is_limited = outcome.program.options.max_concurrency.is_some();
         self.entries.add_if(is_limited && instance.has_ended(), Entry::Admission);
         self.entries.add_if(may_answer(outcome), Entry::WaitingRequest);
@@ -288,6 +293,13 @@ impl Plan {
         self.entries.add_if(true, Entry::Deferred);
         self.entries.add_if(!delta.children.is_empty() || !delta.stimuli.is_empty(), Entry::Sent);
     }
+}
+
+/// Whether the burst changed a value by which the instance is found. The first one stores all of them.
+fn is_found_otherwise(outcome: &Outcome<'_>) -> bool {
+    !outcome.program.options.search_attributes.is_empty()
+        && (outcome.before.is_first
+            || outcome.program.search_values(outcome.instance).as_slice() != outcome.searched_by)
 }
 
 /// Whether a burst may answer a request that an earlier one has served: by a response, by a fault, by its end, or

@@ -7,6 +7,7 @@ use workflow_engine::definition::{ReadLimits, compile};
 use workflow_engine::execution::{self, Delta, Limits};
 use workflow_engine::instance::{Instance, SubStatus};
 use workflow_engine::journal::{Act, ActKind, Identity};
+use workflow_engine::program::SearchValue;
 use workflow_engine::{Error, Program};
 use workflow_plan::Entry::*;
 use workflow_plan::{Before, BookmarkKind, Entry, Outcome, Plan, Resumed, ResumedRow, Trim, activation_key};
@@ -77,6 +78,8 @@ impl Run {
         let before = Before::of(&self.instance, self.key.as_deref());
         let state = &self.instance.state;
         let (has_requests, open_requests) = (state.has_requests(), state.open_requests(&self.program));
+        let searched_by = self.program.search_values(&self.instance).into_iter();
+        let searched_by: Vec<(String, SearchValue)> = searched_by.map(|(name, value)| (name.into(), value)).collect();
         let delta = body(self).expect("the burst ends");
         let mut outcome = Outcome::new(&self.program, &before, &self.instance, &delta, self.host.now());
         outcome.resumed = resumed.as_ref().map(|bookmark| Resumed {
@@ -88,6 +91,9 @@ impl Run {
         });
         outcome.act = self.act.as_ref();
         (outcome.has_requests, outcome.open_requests) = (has_requests, &open_requests);
+        let searched_by: Vec<(&str, SearchValue)> =
+            searched_by.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
+        outcome.searched_by = &searched_by;
         (self.facts)(&mut outcome);
         let plan = Plan::new(&outcome);
         self.store(&plan, delta, resumed.as_ref());
@@ -309,6 +315,18 @@ fn limits_pauses_and_schedules() {
     assert_eq!(entries(&run.start()), [Pause]);
     let mut run = Run::new(json!({"definitionId": "d", "root": event("go")})).with(|outcome| outcome.is_served = true);
     assert_eq!(entries(&run.start()), [Response, Queue]);
+}
+
+#[test]
+fn values_by_which_an_instance_is_found() {
+    let set = |name: &str| json!({"type": "SetVariable", "variable": name, "value": "changed"});
+    let mut run = Run::new(json!({"definitionId": "d", "variables": {"State": "new", "Other": "new"},
+        "options": {"searchAttributes": {"state": {"var": "State"}}},
+        "root": [event("one"), set("Other"), event("two"), set("State"), event("three")]}));
+    assert_eq!(entries(&run.start()), [SearchAttributes, Queue]);
+    assert_eq!(entries(&run.resume("one", "")), [Queue]);
+    assert_eq!(entries(&run.resume("two", "")), [SearchAttributes, Queue]);
+    assert_eq!(entries(&run.resume("three", "")), []);
 }
 
 #[test]

@@ -130,6 +130,9 @@ const MANY: usize = 50;
 
 /// Searches first where the fewest rows have to be read. Returns whether it has found all matches.
 fn search(filter: &InstanceFilter, newest: bool, found: &mut FoundInstances<'_>) -> bool {
+    if let Some(is_complete) = sources::by_attributes(filter, newest, found) {
+        return is_complete;
+    }
     if let Some(is_complete) = sources::by_key(filter, found) {
         return is_complete;
     }

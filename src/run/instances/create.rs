@@ -7,7 +7,7 @@ use uuid::Uuid;
 use workflow_engine::execution::{self, activity_instance_id};
 use workflow_engine::instance::{Instance, SubStatus};
 use workflow_engine::program::GivenInput;
-use workflow_engine::{Bookmark, stimulus};
+use workflow_engine::{Bookmark, Program, stimulus};
 use workflow_plan::Resumed;
 
 use crate::compiled::Compiled;
@@ -24,7 +24,7 @@ use crate::run::instances::admission::{self, Start};
 use crate::store::definitions::triggers::TriggerRow;
 use crate::store::events::queue;
 use crate::store::instances::bookmarks::{self, BookmarkKind, Waiting};
-use crate::store::instances::{self, InstanceRow, Parent, Starter};
+use crate::store::instances::{self, InstanceRow, Parent, Starter, search_attributes};
 use crate::store::nodes::route;
 use crate::store::rights::owners::Owner;
 use crate::store::tasks::Answer;
@@ -91,7 +91,7 @@ pub(in crate::run) fn create_pending(
 ) -> BurstEnd {
     let now = context.timestamp();
     row.instance.sub_status = SubStatus::Pending;
-    let is_new = insert(row, now, row.activation_key.is_some());
+    let is_new = insert(row, &compiled.program, now, row.activation_key.is_some());
     forget_deferred(row.instance.id);
     if !is_new {
         return BurstEnd::Taken;
@@ -116,13 +116,18 @@ pub(in crate::run) fn create_pending(
 }
 
 /// Inserts an instance before it runs. `false`: its id or activation key is taken.
-pub(in crate::run) fn insert(row: &InstanceRow, now: Timestamp, may_be_taken: bool) -> bool {
+pub(in crate::run) fn insert(row: &InstanceRow, program: &Program, now: Timestamp, may_be_taken: bool) -> bool {
     // Row triggers on the table count as inside the burst: the instance that they see has no bookmark yet.
     let _running = running::RunningGuard::burst(row.instance.id);
-    if may_be_taken {
-        return instances::insert_unless_taken(row, now);
+    if !may_be_taken {
+        rows::write(|writer| instances::insert(writer, row, now));
+    } else if !instances::insert_unless_taken(row, now) {
+        return false;
     }
-    rows::write(|writer| instances::insert(writer, row, now));
+    // The first burst stores the values of an instance that does not wait for it.
+    if row.instance.sub_status == SubStatus::Pending {
+        search_attributes::save(&row.instance, program);
+    }
     true
 }
 

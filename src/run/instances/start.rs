@@ -133,7 +133,7 @@ fn wait_for_turn(
 ) -> Result<BurstEnd, PgError> {
     let Beginning { trigger, stimulus, id_given, by, .. } = beginning;
     row.instance.sub_status = SubStatus::Pending;
-    if !insert(row, context.timestamp(), id_given || row.activation_key.is_some()) {
+    if !insert(row, &compiled.program, context.timestamp(), id_given || row.activation_key.is_some()) {
         return Ok(BurstEnd::Taken);
     }
     let activity_id = trigger.unwrap_or_default();
@@ -165,7 +165,7 @@ fn begin(
         || matches!(activation, Activation::Correlated | Activation::CorrelatedSingleton);
     let state = if first {
         row.instance.sub_status = SubStatus::Executing;
-        if !insert(row, context.timestamp(), may_be_taken) {
+        if !insert(row, &compiled.program, context.timestamp(), may_be_taken) {
             forget_deferred(row.instance.id);
             return Ok(BurstEnd::Taken);
         }

@@ -18,7 +18,7 @@ use crate::run::http::paths::{self, Hold};
 use crate::run::instances::admission;
 use crate::store::events::queue;
 use crate::store::http::requests::KeyedRequest;
-use crate::store::instances::{self, bookmarks::keys};
+use crate::store::instances::{self, bookmarks::keys, search_attributes};
 use crate::store::maintenance::identity;
 use crate::store::nodes::{moving, route};
 use crate::store::rights::owners;
@@ -367,7 +367,7 @@ fn adapt(context: &CallContext, ids: &[Uuid], keys: &[String], contents: &PieceF
     Ok(())
 }
 
-/// Admits instances. Fails for one whose state cannot be read, or does not match its version.
+/// Admits instances, and stores the values by which they are found. Fails for one whose state cannot be read, or does not match its version.
 fn check_instances(ids: &[Uuid]) -> Result<(), PgError> {
     interrupt::check();
     let rows = instances::many(ids);
@@ -375,7 +375,9 @@ fn check_instances(ids: &[Uuid]) -> Result<(), PgError> {
         return Err(damaged());
     }
     for row in rows {
-        admission::adopt(&row, &*compiled::of_instance(&row)?);
+        let compiled = compiled::of_instance(&row)?;
+        admission::adopt(&row, &compiled);
+        search_attributes::save(&row.instance, &compiled.program);
     }
     Ok(())
 }

@@ -39,7 +39,7 @@ use crate::run::instances::activation::activation_key;
 use crate::run::instances::{resume, version};
 use crate::store::definitions::DefinitionRow;
 use crate::store::history::journal;
-use crate::store::instances::{self, InstanceRow};
+use crate::store::instances::{self, InstanceRow, search_attributes};
 use crate::store::nodes::route;
 use crate::store::repair::{compensations, migration};
 use crate::wake;
@@ -254,6 +254,7 @@ impl VersionChange {
             migration::rename(id, program, &moved.renamed, row.instance.incident_count > 0);
         }
         migration::rename_ended_tasks(id, &self.renamed);
+        self.save_search_attributes(row);
         for record in records {
             interrupt::check();
             compensations::replace(program, &id, record);
@@ -263,6 +264,16 @@ impl VersionChange {
             wake::report_all();
         }
         Ok(())
+    }
+
+    /// The new version may declare others, and converted variables have other values.
+    fn save_search_attributes(&self, row: &InstanceRow) {
+        let has_any = |compiled: &Compiled| !compiled.program.options.search_attributes.is_empty();
+        if has_any(&self.new) {
+            search_attributes::save(&row.instance, &self.new.program);
+        } else if has_any(&self.old) {
+            search_attributes::delete(&[row.instance.id]);
+        }
     }
 
     fn event(&self) -> Event {

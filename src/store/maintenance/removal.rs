@@ -99,13 +99,14 @@ macro_rules! rows_of {
 }
 
 // The row of the instance goes last.
-static ROWS: [(&str, Statement); 8] = [
+static ROWS: [(&str, Statement); 9] = [
     rows_of!("bookmarks", "instance_id"),
     rows_of!("tasks", "instance_id"),
     rows_of!("incidents", "instance_id"),
     rows_of!("compensations", "instance_id"),
     rows_of!("pauses", "instance_id"),
     rows_of!("http_requests", "instance_id"),
+    rows_of!("search_attributes", "instance_id"),
     rows_of!("execution_log", "instance_id"),
     rows_of!("instances", "id"),
 ];

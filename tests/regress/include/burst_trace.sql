@@ -34,6 +34,7 @@ CREATE FUNCTION pg_temp.label(name text, row_data jsonb) RETURNS text LANGUAGE s
             WHEN 'execution_log' THEN row_data ->> 'seq'
             WHEN 'slots' THEN row_data ->> 'place'
             WHEN 'admissions' THEN row_data ->> 'definition_id'
+            WHEN 'search_attributes' THEN row_data ->> 'name'
         END)
 $$;
 

@@ -31,8 +31,8 @@ SELECT wf_schedule('nightly', '1 hour', 'SELECT 1') \g /dev/null
 SELECT wf_publish_event('Later', keep_for => '30 days') \g /dev/null
 SELECT task_id FROM wf_claim_tasks('{Check}') \g /dev/null
 SELECT wf_limit_tasks('Check', 1) \g /dev/null
-SELECT wf_define('{"definitionId": "few", "options": {"maxConcurrency": {"max": 1}}, "root": []}') \g /dev/null
-SELECT wf_start('few') \g /dev/null
+SELECT wf_define('{"definitionId": "few", "options": {"maxConcurrency": {"max": 1}, "searchAttributes": {"word": {"input": "word"}}}, "root": []}') \g /dev/null
+SELECT wf_start('few', '{"word": "ahem"}') \g /dev/null
 SELECT wf_pause(instance_id, 'ahem') FROM workflow.instance_list WHERE definition_id = 'broken' \g /dev/null
 SELECT wf_call('o1', 'm1', 'event', 'Nobody') \g /dev/null
 SELECT wf_define('{"definitionId": "ask", "root": [{"type": "HttpEndpoint", "path": "ask", "canStartWorkflow": true}, {"type": "Event", "eventName": "Asked"}]}') \g /dev/null

@@ -66,7 +66,8 @@ SELECT wf_define(d) FROM jsonb_array_elements($$[
         "body": {"type": "Event", "eventName": "Round"}}},
     {"definitionId": "inside", "root": {"type": "Parallel", "activities": [{"type": "Event", "eventName": "Inside"},
         [{"type": "Event", "eventName": "Go"}, {"type": "Sql", "statement": "SELECT FROM wf_publish_event('Inside')"}]]}},
-    {"definitionId": "raised", "root": {"type": "RunTask", "taskName": "Ask", "candidates": ["ada"], "deadline": "10 min", "onDeadline": "raise", "raiseTo": 5}}
+    {"definitionId": "raised", "root": {"type": "RunTask", "taskName": "Ask", "candidates": ["ada"], "deadline": "10 min", "onDeadline": "raise", "raiseTo": 5}},
+    {"definitionId": "found", "options": {"searchAttributes": {"order": {"input": "order"}}}, "root": {"type": "Event", "eventName": "Found"}}
 ]$$) AS d;
 SELECT wf_limit_tasks('Limited', 1);
 """
@@ -105,6 +106,7 @@ CASES = {
     "quiet": "SELECT wf_start('quiet'); SELECT sub_status FROM workflow.waiting, wf_resume(bookmark_id);",
     "long": "SELECT wf_start('long'); DO $$ BEGIN FOR i IN 1..20 LOOP PERFORM FROM wf_publish_event('Round'); END LOOP; END $$;",
     "inside": "SELECT wf_start('inside'); SELECT cardinality(resumed) FROM wf_publish_event('Go');",
+    "found": "SELECT wf_start('found', input => '{\"order\": 1}');",
     "raised": "SELECT wf_start('raised'); SET LOCAL workflow.now = '2026-03-01 09:15:00+00'; SELECT wf_run_due();",
 }
 
@@ -130,6 +132,7 @@ EXPECTED = {
     "Identity": ["task", "notified", "limited", "race", "named", "paused"],
     "Notify": ["notified"],
     "Incidents": ["lease", "fails"],
+    "SearchAttributes": ["found"],
     "Admission": [],
     "WaitingRequest": ["later"],
     "Schedule": ["scheduled"],

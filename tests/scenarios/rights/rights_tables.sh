@@ -22,8 +22,8 @@ CREATE FUNCTION stamp(context jsonb) RETURNS jsonb LANGUAGE sql AS $$ SELECT '{}
 SELECT wf_register_activity('Stamp', 'stamp(jsonb)');
 SELECT wf_define('{"definitionId": "order", "root": [{"type": "RunTask", "taskName": "Check"}]}');
 SELECT wf_define('{"definitionId": "broken", "root": [{"type": "Compensable"}, {"type": "Fault", "message": "no parcel"}]}');
-SELECT wf_define('{"definitionId": "few", "options": {"maxConcurrency": {"max": 1}}, "root": [{"type": "Event", "eventName": "Never"}]}');
-SELECT wf_pause(wf_start('few'));
+SELECT wf_define('{"definitionId": "few", "options": {"maxConcurrency": {"max": 1}, "searchAttributes": {"word": {"input": "word"}}}, "root": [{"type": "Event", "eventName": "Never"}]}');
+SELECT wf_pause(wf_start('few', '{"word": "ahem"}'));
 SELECT wf_limit_tasks('Check', 1);
 SELECT wf_grant_worker('reader', '{Check}');
 SELECT wf_grant('order', 'reader', '{start}');

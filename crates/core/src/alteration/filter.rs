@@ -7,7 +7,9 @@ use uuid::Uuid;
 
 use super::members::Members;
 use crate::instance::SubStatus;
+use crate::program::{SearchKind, SearchValue};
 use workflow_value::fault::{Fault, shorten};
+use workflow_value::value::to_text;
 
 /// Selects instances for a plan or a list: those that satisfy every member that is given.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -37,6 +39,45 @@ pub struct InstanceFilter {
     pub is_system: Option<bool>,
     /// Conditions on its times. All of them must hold.
     pub times: Vec<TimeFilter>,
+    /// Conditions on its search attributes. All of them must hold. Only a list can be filtered by them.
+    pub attributes: Vec<SearchFilter>,
+}
+
+/// A condition on a search attribute.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SearchFilter {
+    /// Name of the attribute.
+    pub name: String,
+    /// The condition on its value.
+    pub condition: SearchCondition,
+}
+
+/// A condition on the value of a search attribute.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SearchCondition {
+    /// It is this text or, if the text is a number or an instant, that value.
+    Is {
+        /// The text.
+        text: String,
+        /// The text as a number.
+        number: Option<f64>,
+        /// The text as an instant.
+        instant: Option<DateTime<Utc>>,
+    },
+    /// It is a number in this range, both ends included.
+    Numbers {
+        /// The lowest number; `None`: any.
+        from: Option<f64>,
+        /// The highest number; `None`: any.
+        to: Option<f64>,
+    },
+    /// It is an instant in this range, both ends included.
+    Instants {
+        /// The first instant; `None`: any.
+        from: Option<DateTime<Utc>>,
+        /// The last instant; `None`: any.
+        to: Option<DateTime<Utc>>,
+    },
 }
 
 /// Compares one of the instance's times with a given instant. A time that is NULL satisfies no comparison.
@@ -111,6 +152,7 @@ impl InstanceFilter {
             has_incidents: members.flag("hasIncidents")?,
             is_system: members.flag("isSystem")?,
             times: times(&mut members)?,
+            attributes: Vec::new(),
         };
         members.end()?;
         if read == Self::default() && !selects_all {
@@ -166,6 +208,7 @@ impl InstanceFilter {
             has_incidents: members.flag("hasIncidents")?,
             is_system: members.flag("isSystem")?,
             times: times(&mut members)?,
+            attributes: attributes(&mut members)?,
         };
         members.end()?;
         read.bounded()
@@ -174,6 +217,9 @@ impl InstanceFilter {
 
 /// Maximum number of values in one list of a list's filter: each row is compared with all of them.
 const MAX_VALUES: usize = 1000;
+
+/// Maximum number of conditions on search attributes: each is a search of its own.
+const MAX_ATTRIBUTES: usize = 8;
 
 /// The filter without its members that are no condition.
 fn without_empty_members(filter: &Value) -> Option<Value> {
@@ -224,6 +270,65 @@ fn time(filter: &Value) -> Result<TimeFilter, Fault> {
     let instant = instant.map_err(|_| members.wrong("timestamp", "a time with its zone, as in ISO 8601"))?.to_utc();
     members.end()?;
     Ok(TimeFilter { moment, relation, instant })
+}
+
+fn attributes(members: &mut Members<'_>) -> Result<Vec<SearchFilter>, Fault> {
+    let Some(filters) = members.value("searchAttributes") else { return Ok(Vec::new()) };
+    match filters {
+        Value::Array(filters) if filters.len() <= MAX_ATTRIBUTES => filters.iter().map(attribute).collect(),
+        _ => Err(members.wrong("searchAttributes", &format!("a list of at most {MAX_ATTRIBUTES} conditions"))),
+    }
+}
+
+/// An object with `name`, and either `value` or at least one of `from` and `to`.
+fn attribute(filter: &Value) -> Result<SearchFilter, Fault> {
+    let mut members = Members::of(filter, "an entry of \"searchAttributes\"".to_owned())?;
+    let name = members.text("name")?.ok_or_else(|| members.missing("name"))?;
+    let (value, from, to) = (members.value("value"), members.value("from"), members.value("to"));
+    let condition = match (value, from, to) {
+        (Some(value), None, None) => {
+            equal(value).ok_or_else(|| members.wrong("value", "a text, a number or a Boolean"))
+        }
+        (None, None, None) | (Some(_), ..) => {
+            Err(Fault::new("22023", format!("{} needs either \"value\", or \"from\" and \"to\"", members.what())))
+        }
+        (None, from, to) => range(from, to).ok_or_else(|| members.wrong("from", "a number or an instant, as \"to\"")),
+    };
+    let condition = condition?;
+    members.end()?;
+    Ok(SearchFilter { name, condition })
+}
+
+fn equal(value: &Value) -> Option<SearchCondition> {
+    if value.is_array() || value.is_object() {
+        return None;
+    }
+    Some(SearchCondition::Is { text: to_text(value), number: as_number(value), instant: as_instant(value) })
+}
+
+/// A range of numbers, or else of instants. An end that is not given is open.
+fn range(from: Option<&Value>, to: Option<&Value>) -> Option<SearchCondition> {
+    let (low, high) = (from.map(as_number), to.map(as_number));
+    if low != Some(None) && high != Some(None) {
+        return Some(SearchCondition::Numbers { from: low.flatten(), to: high.flatten() });
+    }
+    let (first, last) = (from.map(as_instant), to.map(as_instant));
+    let is_range = first != Some(None) && last != Some(None);
+    is_range.then(|| SearchCondition::Instants { from: first.flatten(), to: last.flatten() })
+}
+
+fn as_number(value: &Value) -> Option<f64> {
+    match SearchValue::of(value, Some(SearchKind::Number)) {
+        Some(SearchValue::Number(number)) => Some(number),
+        _ => None,
+    }
+}
+
+fn as_instant(value: &Value) -> Option<DateTime<Utc>> {
+    match SearchValue::of(value, Some(SearchKind::Instant)) {
+        Some(SearchValue::Instant(at)) => Some(at),
+        _ => None,
+    }
 }
 
 fn choice<T: Copy>(members: &mut Members<'_>, name: &'static str, of: &[(&str, T)]) -> Result<T, Fault> {

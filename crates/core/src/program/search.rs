@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn values_have_the_declared_type_or_are_not_stored() {
         let text = |text: &str| Some(SearchValue::Text(text.to_owned()));
-        let instant = |text: &str| text.parse().ok().map(SearchValue::Instant);
+        let instant = |text: &str| text.parse::<DateTime<Utc>>().ok().map(SearchValue::Instant);
         assert_eq!(SearchValue::of(&json!("A-1"), None), text("A-1"));
         assert_eq!(SearchValue::of(&json!(true), None), text("true"));
         assert_eq!(SearchValue::of(&json!(4711), None), Some(SearchValue::Number(4711.0)));

@@ -1,5 +1,7 @@
 //! Index look-ups for a filter, so that few instances have to be read.
 
+use std::collections::BTreeSet;
+
 use chrono::{DateTime, TimeDelta, Utc};
 use uuid::Uuid;
 use workflow_engine::alteration::{InstanceFilter, Moment, Relation};
@@ -7,6 +9,8 @@ use workflow_engine::alteration::{InstanceFilter, Moment, Relation};
 use super::found::{FoundInstances, WINDOW};
 use super::walk::{BUDGET, Walk};
 use crate::clock;
+use crate::pg::interrupt;
+use crate::store::instances::search_attributes;
 use crate::store::repair::selection::listed::{self, Scan, Traces};
 
 /// Reads the instances that the filter names by id or correlation id. Returns whether these are all matches, or `None`
@@ -21,6 +25,36 @@ pub fn by_key(filter: &InstanceFilter, found: &mut FoundInstances<'_>) -> Option
     let portion = listed::read_portion(filter, Scan::Correlated(ids), found.with_names, WINDOW + 1);
     found.add(portion.matching);
     Some(portion.rows_read <= WINDOW)
+}
+
+/// Reads the instances that have the search attributes of the filter. Returns whether these are all matches, or `None`
+/// if the filter has no search attributes. Only those who may read an instance find it by its values.
+pub fn by_attributes(filter: &InstanceFilter, newest: bool, found: &mut FoundInstances<'_>) -> Option<bool> {
+    if filter.attributes.is_empty() {
+        return None;
+    }
+    let visibility = found.visibility;
+    let is_wanted = |id: &Uuid| found.versions.as_ref().is_none_or(|versions| versions.contains(id));
+    let readable = visibility.versions.iter().filter(|of| visibility.may_read(of.id) && is_wanted(&of.id));
+    let definitions: BTreeSet<&str> = readable.map(|version| version.definition.as_str()).collect();
+    let (mut ids, mut is_complete): (Option<BTreeSet<Uuid>>, bool) = (None, true);
+    for wanted in &filter.attributes {
+        let mut matching = BTreeSet::new();
+        for definition in &definitions {
+            interrupt::check();
+            let some = search_attributes::find(definition, &wanted.name, &wanted.condition, newest, WINDOW + 1);
+            is_complete &= some.len() <= WINDOW;
+            matching.extend(some);
+        }
+        ids = Some(match ids {
+            Some(before) => before.intersection(&matching).copied().collect(),
+            None => matching,
+        });
+    }
+    let ids: Vec<Uuid> = ids.unwrap_or_default().into_iter().collect();
+    let portion = listed::read_portion(filter, Scan::Ids(&ids), found.with_names, usize::MAX);
+    found.add(portion.matching.into_iter().filter(|one| visibility.may_read(one.version)).collect());
+    Some(is_complete)
 }
 
 /// The tables in which every matching instance has left a row, given the conditions on status and incidents.

@@ -11,7 +11,7 @@ use workflow_engine::value::parse_json;
 use crate::pg::rows::{self, Columns};
 use crate::pg::spi::{Arg, JsonText, Row, Statement, Table, Tid, Timestamp, Type};
 use crate::pg::{PgError, interrupt, memory};
-use crate::store::instances::bookmarks;
+use crate::store::instances::{bookmarks, search_attributes};
 use crate::store::rights::owners;
 use crate::store::tables::{
     BOOKMARK_QUEUE, BOOKMARKS, COMPENSATIONS, DEAD_LETTERS, EXECUTION_LOG, HTTP_REQUESTS, INCIDENTS, INSTANCES,
@@ -118,9 +118,17 @@ impl<'a> MovedRows<'a> {
     pub fn delete(self) -> Vec<u64> {
         let (tables, which) = self.tables();
         // The row of the instance is deleted last, as everywhere.
+        self.delete_search_attributes();
         let mut counts: Vec<u64> = tables.iter().rev().map(|moved| moved.delete.run(&[which])).collect();
         counts.reverse();
         counts
+    }
+
+    /// The other node computes these values again, so they are not packed.
+    fn delete_search_attributes(self) {
+        if let Self::Instances(ids) = self {
+            search_attributes::delete(ids);
+        }
     }
 
     /// Deletes exactly the rows in these contents.
@@ -129,6 +137,7 @@ impl<'a> MovedRows<'a> {
     /// 27000 if a trigger prevents a deletion, 40001 if another row has been added by now.
     pub fn remove(self, packed: &[&Contents]) -> Result<(), PgError> {
         let (tables, which) = self.tables();
+        self.delete_search_attributes();
         for (i, moved) in tables.iter().enumerate().rev() {
             for tids in packed.iter().map(|contents| &contents.tids[i]) {
                 interrupt::check();

@@ -85,6 +85,8 @@ INSERT INTO calls (name, arguments) VALUES
     ('wf_migrate', $$instance('delay')$$),
     ('wf_start', $$'delay', version => 1$$),
     ('wf_migrate_all', $$'delay'$$),
+    ('wf_define', $$'{"definitionId": "found", "options": {"searchAttributes": {"order": {"input": "order"}}}, "root": []}'$$),
+    ('wf_index_instances', $$'found'$$),
     ('wf_start', $$'fault', on_fault => 'store'$$),
     ('wf_retry', $$instance('fault'), on_fault => 'store'$$),
     ('wf_cancel', $$instance('fault')$$),

@@ -267,3 +267,17 @@ SELECT * FROM pg_temp.trace();
 CALL pg_temp.begin_trace();
 SELECT status FROM wf_take_http_responses('server');
 SELECT * FROM pg_temp.trace();
+
+-- Search attributes: the first burst stores the values, and a later one what it has changed.
+SELECT wf_define('{"definitionId": "found", "options": {"searchAttributes": {"state": {"var": "State"}}}, "variables": {"State": "new"}, "root": [
+    {"id": "pay", "type": "Event", "eventName": "Pay"}, {"type": "SetVariable", "variable": "State", "value": "paid"},
+    {"id": "send", "type": "Event", "eventName": "Send"}]}') \g /dev/null
+CALL pg_temp.begin_trace();
+SELECT wf_start('found') AS found \gset
+SELECT * FROM pg_temp.trace();
+CALL pg_temp.begin_trace();
+SELECT cardinality(resumed) AS resumed FROM wf_publish_event('Pay');
+SELECT * FROM pg_temp.trace();
+CALL pg_temp.begin_trace();
+SELECT cardinality(resumed) AS resumed FROM wf_publish_event('Send');
+SELECT * FROM pg_temp.trace();

@@ -98,6 +98,7 @@ const READ: &[&str] = &[
     "GET /requests",
     "GET /substitutes",
     "GET /overview",
+    "GET /search",
     "GET /incidents",
     "GET /incidents/retry",
     "GET /dead-letters",

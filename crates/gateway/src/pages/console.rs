@@ -8,12 +8,13 @@ mod dead_letters;
 mod overview;
 pub mod progress;
 mod schedules;
+mod search;
 mod workers;
 
 use crate::routing::Routes;
 
 pub fn routes() -> Routes {
-    let lists = dead_letters::routes().merge(schedules::routes()).merge(workers::routes());
+    let lists = dead_letters::routes().merge(schedules::routes()).merge(search::routes()).merge(workers::routes());
     overview::routes().merge(lists).merge(audit::routes())
 }
 
@@ -21,8 +22,9 @@ pub fn routes() -> Routes {
 pub const OVERVIEW: &str = "/overview";
 
 /// The tabs: path and text.
-pub const TABS: [(&str, &str); 6] = [
+pub const TABS: [(&str, &str); 7] = [
     (OVERVIEW, "Overview"),
+    (search::PATH, "Search"),
     ("/incidents", "Incidents"),
     ("/dead-letters", "Dead letters"),
     ("/schedules", "Schedules"),

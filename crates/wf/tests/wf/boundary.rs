@@ -192,6 +192,8 @@ fn no_statement_finds_what_a_role_has_put_into_the_search_path() {
         "/start/plain".to_owned(),
         "/requests".to_owned(),
         "/overview".to_owned(),
+        "/search?q=trapped&attribute=a%3Db".to_owned(),
+        "/search?definition=plain&format=csv".to_owned(),
         "/incidents".to_owned(),
         "/incidents/retry?definition=plain".to_owned(),
         "/workers".to_owned(),

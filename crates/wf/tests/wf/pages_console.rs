@@ -106,6 +106,60 @@ fn workers_and_limits_are_listed() {
     assert!(page.contains("FROM workflow.workers w") && page.contains("FROM workflow.task_limits l"), "{page}");
 }
 
+/// Three orders of ada's, of which two have the same number and one has a name like a formula.
+fn orders(world: &World) {
+    world.sql(
+        r#"SET ROLE ada;
+        SELECT wf_define('{"definitionId": "order", "options": {"searchAttributes": {"no": {"input": "no"}, "total": {"input": "total"}}},
+            "root": {"id": "sent", "type": "Event", "eventName": "Sent"}}');
+        SELECT wf_start('order', '{"no": "4711", "total": 10}', 'first'), wf_start('order', '{"no": "4711", "total": 20}', 'second'),
+            wf_start('order', '{"no": "4712", "total": 30}', 'third', '=1+1')"#,
+    );
+}
+
+#[test]
+fn instances_are_found_by_search_attributes() {
+    let world = World::new();
+    orders(&world);
+    let (ada, ben) = (Browser::ada(&world), Browser::ben(&world));
+    let found = |browser: &Browser, query: &str| {
+        let page = browser.page(&format!("/search?{query}"));
+        ["first", "second", "third"].map(|id| page.contains(&format!(">{id}</")))
+    };
+    assert_eq!(found(&ada, ""), [true, true, true]);
+    assert_eq!(found(&ada, "attribute=no%3D4711"), [true, true, false]);
+    assert_eq!(found(&ada, "attribute=total%3D15..25"), [false, true, false]);
+    assert_eq!(found(&ada, "attribute=total%3D20.."), [false, true, true]);
+    assert_eq!(found(&ada, "attribute=no%3D4711&status=Finished"), [false, false, false]);
+    assert_eq!(found(&ada, "q=third&definition=order"), [false, false, true]);
+    assert_eq!(found(&ben, ""), [false, false, false]);
+    assert_eq!(found(&ben, "attribute=no%3D4711"), [false, false, false]);
+    let wrong = ada.get("/search?attribute=4711");
+    assert!(wrong.status == 400 && wrong.text.contains("is written as name=value"), "{wrong:?}");
+    let wrong = ada.get("/search?status=Nothing");
+    assert!(wrong.status == 400 && unescaped(&wrong.text).contains("unknown entry \"Nothing\""), "{wrong:?}");
+    assert!(ada.developer().page("/search").contains("FROM workflow.instance_page("));
+}
+
+#[test]
+fn the_list_of_instances_is_a_file_without_formulas() {
+    let world = World::new();
+    orders(&world);
+    let file = Browser::ada(&world).get("/search?attribute=total%3D20..&format=csv");
+    let disposition = file.headers["content-disposition"].to_str().expect("text");
+    assert_eq!((file.status, disposition), (200, "attachment; filename=\"instances.csv\""));
+    let lines: Vec<Vec<&str>> = file.text.lines().map(|line| line.split(',').collect()).collect();
+    let column = |name: &str| {
+        let at = lines[0].iter().position(|title| *title == name).unwrap();
+        lines[1..].iter().map(|line| line[at]).collect::<Vec<_>>()
+    };
+    assert_eq!(column("correlation_id"), ["third", "second"]);
+    assert_eq!(column("name"), ["'=1+1", ""]);
+    assert_eq!(column("sub_status"), ["Suspended", "Suspended"]);
+    let file = Browser::ben(&world).get("/search?format=csv");
+    assert_eq!((file.status, file.text.lines().count()), (200, 1));
+}
+
 /// Instances of ada's with three causes: a missing table, a division by zero, and what a `Fault` says, with a number.
 fn faults(world: &World) {
     world.sql(

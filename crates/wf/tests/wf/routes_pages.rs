@@ -56,6 +56,8 @@ pub const PAGES: &[PageCase] = &[
     PageCase { route: "POST /start/{definition_id}", address: "/start/D", form: "do=start", before: "", refused: 404 },
     get("GET /requests", "/requests", "", 200),
     get("GET /overview", "/overview", FAIL, 200),
+    get("GET /search", "/search", "", 200),
+    get("GET /search", "/search?definition=D&status=Suspended", "", 200),
     get("GET /incidents", "/incidents", FAIL, 200),
     get("GET /incidents", "/incidents?definition=D&activity=ask", FAIL, 200),
     get("GET /incidents/retry", "/incidents/retry?definition=D", FAIL, 200),

@@ -76,7 +76,7 @@ async function pages_fit_into_360_pixels(first, another) {
   await visit(page, instance);
   await visit(page, `${instance}/timeline`);
   for (const action of ACTIONS) await visit(page, `${instance}/${action}?name=Variable`);
-  for (const path of ["/overview", "/workers", "/schedules", "/dead-letters?all=yes", "/incidents/retry?definition=fault", "/audit", "/incidents"]) await visit(page, path);
+  for (const path of ["/overview", "/search", "/workers", "/schedules", "/dead-letters?all=yes", "/incidents/retry?definition=fault", "/audit", "/incidents"]) await visit(page, path);
   await page.getByText("messagemessage").first().waitFor();
   first.allowed.push(/\b404\b.*\/instances\/nothing$/);
   await visit(page, "/instances/nothing");

@@ -107,3 +107,15 @@ BEGIN
         INSERT INTO bench.list_times VALUES (current_role, f.name, f.order_by, f.page, extract(epoch FROM clock_timestamp() - began) * 1000, first.total_count, first.is_exact);
     END LOOP;
 END $$;
+
+-- The time of wf_metrics(), which takes no notice of the role.
+CREATE PROCEDURE bench.measure_metrics(runs integer) LANGUAGE plpgsql AS $$
+DECLARE
+    began timestamptz;
+BEGIN
+    FOR i IN 1 .. runs LOOP
+        began := clock_timestamp();
+        PERFORM count(*) FROM wf_metrics();
+        INSERT INTO bench.list_times (filter, ms) VALUES ('wf_metrics()', extract(epoch FROM clock_timestamp() - began) * 1000);
+    END LOOP;
+END $$;

@@ -2480,7 +2480,7 @@ AS $$
         UNION ALL
         SELECT DISTINCT 'workflow_metric_capped', jsonb_build_object('metric', m.name), 1::double precision FROM measured m WHERE m.is_capped
     )
-    SELECT k.name, k.type, k.help, r.labels, r.value
+    SELECT r.name, k.type, k.help, r.labels, r.value
     FROM (VALUES
         (1, 'workflow_task_open', 'gauge', 'Open tasks.'),
         (2, 'workflow_task_oldest_age_seconds', 'gauge', 'Age of the oldest open task.'),
@@ -2508,13 +2508,19 @@ AS $$
         (24, 'workflow_task_claims_total', 'counter', 'Claims since the start of the server.'),
         (25, 'workflow_task_answers_total', 'counter', 'Tasks that were completed, since the start of the server.'),
         (26, 'workflow_task_failures_total', 'counter', 'Attempts that were reported as failed, since the start of the server.'),
-        (27, 'workflow_metric_capped', 'gauge', 'Metrics that may be too small, because about 10,000 rows of a table are read at most.')
+        (27, 'workflow_definition_burst_seconds', 'histogram', 'Duration of bursts, since the start of the server.'),
+        (28, 'workflow_task_claim_seconds', 'histogram', 'Time from the opening of a task to its first claim, since the start of the server.'),
+        (29, 'workflow_task_answer_seconds', 'histogram', 'Time from the opening of a task to its completion, since the start of the server.'),
+        (30, 'workflow_lateness_seconds', 'histogram', 'Delay of fires, since the start of the server.'),
+        (31, 'workflow_metric_capped', 'gauge', 'Metrics that may be too small, because about 10,000 rows of a table are read at most.')
     ) AS k (number, name, type, help)
-    JOIN returned r ON r.name = k.name
+    CROSS JOIN LATERAL unnest(CASE k.type WHEN 'histogram' THEN '{_bucket,_count,_sum}' ELSE '{""}' END::text[]) AS s (suffix)
+    JOIN returned r ON r.name = k.name || s.suffix
     WHERE r.value IS NOT NULL
-    ORDER BY k.number, r.labels
+    -- The buckets of a histogram in the order of their bounds, then its count and its sum.
+    ORDER BY k.number, r.labels - 'le', (r.labels ->> 'le')::double precision, r.name
 $$;
 
-COMMENT ON FUNCTION wf_metrics() IS 'numbers for monitoring systems: name, type (gauge or counter), help, labels and value of each; for pg_monitor';
+COMMENT ON FUNCTION wf_metrics() IS 'numbers for monitoring systems: name, type (gauge, counter or histogram), help, labels and value of each; for pg_monitor';
 
 CALL workflow._set_rights();

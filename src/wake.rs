@@ -18,7 +18,7 @@ use crate::pg::{cluster, guc, process};
 mod counts;
 mod tasks;
 
-pub use counts::{CountOf, count, counted, prepared_ended, report_ending};
+pub use counts::{CountOf, HistogramOf, count, counted, observe, observe_open, prepared_ended, report_ending};
 use counts::{Counts, KnownSlots};
 use tasks::TaskChanges;
 pub use tasks::{

@@ -2,16 +2,17 @@
 
 use chrono::{DateTime, Utc};
 use pgrx::pg_sys::Oid;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use crate::pg::shared::{self, Database, Executor, ExecutorState};
+use crate::pg::shared::histogram::{Bounds, Histogram};
+use crate::pg::shared::{self, Database, Executor, ExecutorState, LATENESS_BOUNDS, SharedState};
 use crate::pg::spi::Timestamp;
 use crate::pg::symbols::sql_functions;
 use crate::pg::{Call, PgError, Returned, actor, cluster, guc, process, role, schema_number};
 use crate::run::call::frame;
 use crate::run::maintenance::erase as erasure;
 use crate::store::maintenance::removal::Tally;
-use crate::wake::{self, CountOf};
+use crate::wake::{self, CountOf, HistogramOf};
 use crate::worker;
 
 sql_functions! {
@@ -139,8 +140,46 @@ fn counts(_call: &Call) -> Result<Returned, PgError> {
         rows.extend(counts.map(
             |((metric, label), value)| json!({ "name": metric, "labels": { label: counted.name }, "value": value }),
         ));
+        for what in HistogramOf::ALL {
+            let (metric, label) = what.metric();
+            if let Some(histogram) = what.values(counted) {
+                add_series(&mut rows, metric, Some((label, counted.name.as_str())), what.bounds(), &histogram);
+            }
+        }
     }
+    add_series(&mut rows, "workflow_lateness_seconds", None, &LATENESS_BOUNDS, &lateness());
     Ok(Returned::Json(Value::Array(rows)))
+}
+
+/// The lateness of fires in this database.
+fn lateness() -> Histogram {
+    let here = process::database();
+    let read = |state: &mut SharedState| state.database(here).map(|database| database.lateness.histogram);
+    let found = if shared::ensure() { shared::with(read) } else { None };
+    found.unwrap_or(Histogram::EMPTY)
+}
+
+/// Adds the series of a histogram, in seconds: for each bound how many durations are not above it, and their number and
+/// sum. Bounds are written as OpenMetrics writes numbers.
+fn add_series(
+    rows: &mut Vec<Value>,
+    metric: &str,
+    label: Option<(&str, &str)>,
+    bounds: &Bounds,
+    histogram: &Histogram,
+) {
+    let labels: Map<String, Value> = label.into_iter().map(|(label, name)| (label.to_owned(), name.into())).collect();
+    let mut count = 0_u64;
+    for (i, number) in histogram.buckets.iter().enumerate() {
+        count += number;
+        let bound = bounds.get(i).map_or_else(|| "+Inf".to_owned(), |bound| format!("{:?}", seconds(*bound)));
+        let mut labels = labels.clone();
+        labels.insert("le".to_owned(), bound.into());
+        rows.push(json!({ "name": format!("{metric}_bucket"), "labels": labels, "value": count }));
+    }
+    let sum = seconds(histogram.sum.cast_signed());
+    rows.push(json!({ "name": format!("{metric}_count"), "labels": labels, "value": count }));
+    rows.push(json!({ "name": format!("{metric}_sum"), "labels": labels, "value": sum }));
 }
 
 fn scheduler(slot: &Database) -> Value {

@@ -14,11 +14,13 @@ use crate::pg::{interrupt, process};
 use crate::retention_progress::PAUSE;
 
 pub mod counters;
+pub mod histogram;
 mod lateness;
 mod sleeper;
 mod state;
 mod waiters;
 
+pub use lateness::LATENESS_BOUNDS;
 pub use sleeper::{NEVER, Process};
 pub use state::{
     Database, Executor, ExecutorState, Fire, FireKind, HasExtension, MAX_BATCH, SchedulerReport, SharedState,

@@ -6,6 +6,7 @@
 //! the calls is that of locks and of follow-ups, which `regress/whole/burst_trace` prints.
 
 use std::rc::Rc;
+use std::time::Instant;
 
 use uuid::Uuid;
 use workflow_engine::execution::Delta;
@@ -39,7 +40,7 @@ use crate::store::maintenance::identity;
 use crate::store::repair::pauses;
 use crate::store::tasks;
 use crate::store::timers::{due, schedules};
-use crate::wake::CountOf;
+use crate::wake::{CountOf, HistogramOf};
 use crate::{error, wake};
 
 pub mod consume;
@@ -78,6 +79,7 @@ pub fn run(
     burst: StoredBurst<'_>,
     body: impl FnOnce(&Program, &mut Instance, &mut dyn Host, &Limits) -> Result<Delta, Error>,
 ) -> Result<BurstEnd, PgError> {
+    let began = Instant::now();
     context.count_burst()?;
     let StoredBurst { row, compiled, state, on_fault, consumed, mut act } = burst;
     let resumed = consumed.map(|consumed| consumed.resumed);
@@ -127,7 +129,10 @@ pub fn run(
         forget_deferred(row.instance.id);
         return Ok(BurstEnd::Taken);
     };
-    count(&compiled.program.definition_id, status_before, &row.instance, resumed.is_some(), delta.incidents.len());
+    let definition = &compiled.program.definition_id;
+    count(definition, status_before, &row.instance, resumed.is_some(), delta.incidents.len());
+    let took = i64::try_from(began.elapsed().as_micros()).unwrap_or(i64::MAX);
+    wake::observe(HistogramOf::Bursts, definition, took);
     follow_up(context, row, compiled, &plan, delta, &host, abandoned, has_queue)?;
     Ok(BurstEnd::Saved)
 }

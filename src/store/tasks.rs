@@ -14,7 +14,7 @@ use crate::store::instances::bookmarks;
 use crate::store::tables::TASKS;
 use crate::store::tasks::assignments::Assignment;
 use crate::store::tasks::leases::Lease;
-use crate::wake::{self, CountOf};
+use crate::wake::{self, CountOf, HistogramOf};
 
 pub mod accepted_owners;
 pub mod assignments;
@@ -166,6 +166,9 @@ pub fn close(
     };
     if let Some(name) = bookmarks::task_name(bookmark) {
         wake::count(counted, name, 1);
+        if counted == CountOf::Answers {
+            wake::observe_open(HistogramOf::Answers, name, &bookmark.id, now);
+        }
     }
     let assignment = lease.assignment.as_deref();
     let (assignee, candidates) = (

@@ -5,9 +5,14 @@
 
 use std::collections::HashMap;
 
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+
 use super::{BACKEND, TRANSACTION};
 use crate::pg::hooks::TransactionEnd;
-use crate::pg::shared::counters::{self, Count, Counted, Found, Kind};
+use crate::pg::shared::counters::{self, Count, Counted, Found, Kind, PER_HISTOGRAM, TOTALS};
+use crate::pg::shared::histogram::{self, BUCKETS, Bounds, HOUR, Histogram, MILLISECOND, MINUTE, SECOND};
+use crate::pg::spi::Timestamp;
 use crate::pg::{process, subtransaction};
 
 /// What is counted. The metrics of these names are in [`CountOf::metric`].
@@ -81,6 +86,66 @@ impl CountOf {
     pub fn value(self, counted: &Counted) -> Option<u64> {
         let (kind, counter) = self.counter();
         (counted.kind == kind).then(|| counted.values[usize::from(counter)])
+    }
+}
+
+/// Most bursts take milliseconds, and slow SQL of users seconds.
+const BURST_BOUNDS: Bounds =
+    [MILLISECOND, 5 * MILLISECOND, 25 * MILLISECOND, 100 * MILLISECOND, SECOND, 10 * SECOND, MINUTE];
+/// Task workers that keep up claim a task within milliseconds.
+const CLAIM_BOUNDS: Bounds = [10 * MILLISECOND, 100 * MILLISECOND, SECOND, 10 * SECOND, MINUTE, 10 * MINUTE, HOUR];
+/// Task workers answer within seconds, people within days.
+const ANSWER_BOUNDS: Bounds = [SECOND, 10 * SECOND, MINUTE, 10 * MINUTE, HOUR, 24 * HOUR, 7 * 24 * HOUR];
+
+/// What has a histogram of durations. The metrics of these names are in [`HistogramOf::metric`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HistogramOf {
+    /// The bursts of a definition: how long each took.
+    Bursts,
+    /// The first claims of tasks: how long each task had been open.
+    Claims,
+    /// The answers that completed tasks: how long each task had been open.
+    Answers,
+}
+
+impl HistogramOf {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Bursts, Self::Claims, Self::Answers];
+
+    /// The kind of its names, and the first of its counters: those of the buckets, then the sum.
+    fn counters(self) -> (Kind, usize) {
+        match self {
+            Self::Bursts => (Kind::Definition, TOTALS),
+            Self::Claims => (Kind::Task, TOTALS),
+            Self::Answers => (Kind::Task, TOTALS + PER_HISTOGRAM),
+        }
+    }
+
+    /// The name of its metric, and of the label that contains the definition or the task.
+    pub fn metric(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Bursts => ("workflow_definition_burst_seconds", "definition"),
+            Self::Claims => ("workflow_task_claim_seconds", "task"),
+            Self::Answers => ("workflow_task_answer_seconds", "task"),
+        }
+    }
+
+    /// The bounds of its buckets.
+    pub fn bounds(self) -> &'static Bounds {
+        match self {
+            Self::Bursts => &BURST_BOUNDS,
+            Self::Claims => &CLAIM_BOUNDS,
+            Self::Answers => &ANSWER_BOUNDS,
+        }
+    }
+
+    /// Its values among the counters of a name; `None`: such names do not have it.
+    pub fn values(self, counted: &Counted) -> Option<Histogram> {
+        let (kind, first) = self.counters();
+        (counted.kind == kind).then(|| Histogram {
+            buckets: std::array::from_fn(|bucket| counted.values[first + bucket]),
+            sum: counted.values[first + BUCKETS],
+        })
     }
 }
 
@@ -176,7 +241,9 @@ impl Counts {
             (TransactionEnd::Committed, _) => self.counts.iter().for_each(|(_, count)| counters::add(count)),
             (TransactionEnd::Prepared, Some(gid)) => {
                 self.merge();
-                let counts: Vec<Count> = self.counts.into_iter().map(|(_, count)| count).collect();
+                let mut counts: Vec<Count> = self.counts.into_iter().map(|(_, count)| count).collect();
+                // Totals first: if there are too many counts, the last ones lose their names.
+                counts.sort_unstable_by_key(|count| (usize::from(count.counter) >= TOTALS, count.slot, count.counter));
                 counters::keep(&gid, &counts);
             }
             (TransactionEnd::Prepared | TransactionEnd::Aborted, _) => {}
@@ -203,6 +270,26 @@ pub fn count(what: CountOf, name: &str, number: usize) {
         let count = Count { number: number as u64, slot, counter };
         TRANSACTION.borrow_mut().counts.add(subtransaction, count);
     }
+}
+
+/// Adds a duration in microseconds to a histogram of a name, when this transaction commits.
+pub fn observe(what: HistogramOf, name: &str, duration: i64) {
+    let (kind, first) = what.counters();
+    let Some(slot) = slot_of(kind, name) else { return };
+    let subtransaction = subtransaction::current();
+    let count = |offset: usize, number: u64| Count { number, slot, counter: (first + offset) as u8 };
+    let bucket = histogram::bucket(what.bounds(), duration);
+    let mut transaction = TRANSACTION.borrow_mut();
+    transaction.counts.add(subtransaction, count(bucket, 1));
+    transaction.counts.add(subtransaction, count(BUCKETS, duration.max(0).unsigned_abs()));
+}
+
+/// Adds the time for which a task has been open. Its id, a UUID of version 7, contains the time of its opening in
+/// milliseconds.
+pub fn observe_open(what: HistogramOf, name: &str, task: &Uuid, now: Timestamp) {
+    let opened = i64::try_from(task.as_u128() >> 80).unwrap_or(i64::MAX);
+    let now: DateTime<Utc> = now.into();
+    observe(what, name, now.timestamp_micros().saturating_sub(opened.saturating_mul(1000)));
 }
 
 fn slot_of(kind: Kind, name: &str) -> Option<u16> {

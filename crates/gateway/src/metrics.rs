@@ -15,7 +15,7 @@ use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, NoLabelSet, text};
+use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, NoLabelSet, text};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
@@ -29,7 +29,7 @@ use crate::gateway::App;
 use crate::guard;
 use crate::samples::Sample;
 
-const METRICS: &str = "SELECT m.name, m.type OPERATOR(pg_catalog.=) 'counter', m.help, m.value, \
+const METRICS: &str = "SELECT m.name, m.type, m.help, m.value, \
        ARRAY(SELECT l.key FROM pg_catalog.jsonb_each_text(m.labels) l ORDER BY l.key), \
        ARRAY(SELECT l.value FROM pg_catalog.jsonb_each_text(m.labels) l ORDER BY l.key) \
      FROM @wf.wf_metrics() m";
@@ -137,42 +137,59 @@ struct Read {
 #[derive(Debug)]
 struct Number {
     name: String,
-    is_counter: bool,
+    kind: MetricType,
     help: String,
     value: f64,
+    /// Without the bound of a bucket.
     labels: Vec<(String, String)>,
+    /// The bound, if it is a bucket of a histogram: the value is the number of what is not above it.
+    bound: Option<f64>,
 }
 
 impl Number {
     fn of(row: &Row) -> Result<Self, tokio_postgres::Error> {
         let (keys, values): (Vec<String>, Vec<String>) = (row.try_get(4)?, row.try_get(5)?);
-        Ok(Self {
-            name: row.try_get(0)?,
-            is_counter: row.try_get(1)?,
-            help: row.try_get(2)?,
-            value: row.try_get(3)?,
-            labels: keys.into_iter().zip(values).collect(),
-        })
+        let kind = match row.try_get::<_, &str>(1)? {
+            "counter" => MetricType::Counter,
+            "histogram" => MetricType::Histogram,
+            _ => MetricType::Gauge,
+        };
+        Ok(Self::new(row.try_get(0)?, kind, row.try_get(2)?, row.try_get(3)?, keys.into_iter().zip(values).collect()))
+    }
+
+    fn new(name: String, kind: MetricType, help: String, value: f64, mut labels: Vec<(String, String)>) -> Self {
+        let bound = labels.iter().position(|(key, _)| kind == MetricType::Histogram && key == "le");
+        let bound = bound.and_then(|at| labels.remove(at).1.parse().ok());
+        Self { name, kind, help, value, labels, bound }
+    }
+
+    /// The name of the metric. A suffix is part of the names of its numbers only.
+    fn metric(&self) -> &str {
+        let suffixes: &[&str] = match self.kind {
+            MetricType::Counter => &["_total"],
+            MetricType::Histogram => &["_bucket", "_count", "_sum"],
+            _ => &[],
+        };
+        suffixes.iter().find_map(|suffix| self.name.strip_suffix(suffix)).unwrap_or(&self.name)
     }
 }
 
-/// The rows of `wf_metrics`, those of a metric one after the other.
+/// The rows of `wf_metrics`, those of a metric one after the other, and so those of a histogram.
 #[derive(Clone, Debug)]
 struct Measured(Arc<Vec<Number>>);
 
 impl Collector for Measured {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
-        for metric in self.0.chunk_by(|one, next| one.name == next.name) {
+        for metric in self.0.chunk_by(|one, next| one.metric() == next.metric()) {
             let Some(first) = metric.first() else { continue };
-            let kind = if first.is_counter { MetricType::Counter } else { MetricType::Gauge };
-            // The suffix is part of the name of each number, and not of that of the metric.
-            let name = first.name.strip_suffix("_total").filter(|_| first.is_counter).unwrap_or(&first.name);
-            let mut encoder = encoder.encode_descriptor(name, &first.help, None, kind)?;
-            for number in metric {
+            let mut encoder = encoder.encode_descriptor(first.metric(), &first.help, None, first.kind)?;
+            for series in metric.chunk_by(|one, next| one.kind == MetricType::Histogram && one.labels == next.labels) {
+                let Some(number) = series.first() else { continue };
                 let mut encoder = encoder.encode_family(&number.labels)?;
-                match number.is_counter {
-                    true => encoder.encode_counter::<NoLabelSet, _, f64>(&number.value, None)?,
-                    false => encoder.encode_gauge(&number.value)?,
+                match number.kind {
+                    MetricType::Histogram => encode_histogram(&mut encoder, series)?,
+                    MetricType::Counter => encoder.encode_counter::<NoLabelSet, _, f64>(&number.value, None)?,
+                    _ => encoder.encode_gauge(&number.value)?,
                 }
             }
         }
@@ -180,18 +197,29 @@ impl Collector for Measured {
     }
 }
 
+/// The numbers of one histogram. The buckets of `wf_metrics` include those below, and the encoder adds them up.
+fn encode_histogram(encoder: &mut MetricEncoder<'_>, series: &[Number]) -> Result<(), std::fmt::Error> {
+    let (mut buckets, mut count) = (Vec::with_capacity(series.len()), 0);
+    for (bound, up_to) in series.iter().filter_map(|number| Some((number.bound?, number.value as u64))) {
+        buckets.push((bound, up_to.saturating_sub(count)));
+        count = up_to;
+    }
+    let sum = series.iter().find(|number| number.name.ends_with("_sum")).map_or(0.0, |number| number.value);
+    encoder.encode_histogram::<NoLabelSet>(sum, count, &buckets, None)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn number(name: &str, labels: &[(&str, &str)], value: f64) -> Number {
-        Number {
-            name: name.into(),
-            is_counter: name.ends_with("_total"),
-            help: "What it is.".into(),
-            value,
-            labels: labels.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect(),
-        }
+        let kind = match name {
+            name if name.ends_with("_total") => MetricType::Counter,
+            name if name.contains("_seconds_") => MetricType::Histogram,
+            _ => MetricType::Gauge,
+        };
+        let labels = labels.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
+        Number::new(name.into(), kind, "What it is.".into(), value, labels)
     }
 
     #[test]
@@ -209,6 +237,31 @@ mod tests {
             "# HELP open What it is.\n# TYPE open gauge\n\
              open{task=\"a \\\"b\\\"\\\\\\nc\"} 2.0\nopen{owner=\"e\",task=\"d\"} 1.5\n\
              # HELP claims What it is.\n# TYPE claims counter\nclaims_total{task=\"d\"} 3.0\n# EOF\n"
+        );
+    }
+
+    #[test]
+    fn histograms_are_encoded_by_their_labels() {
+        let series = |definition| {
+            [("_bucket", Some("0.5"), 1.0), ("_bucket", Some("+Inf"), 3.0), ("_count", None, 3.0), ("_sum", None, 7.25)]
+                .map(|(suffix, bound, value)| {
+                    let labels = [("definition", definition)].into_iter().chain(bound.map(|bound| ("le", bound)));
+                    number(&format!("took_seconds{suffix}"), &labels.collect::<Vec<_>>(), value)
+                })
+        };
+        let mut registry = Registry::default();
+        let numbers = series("a").into_iter().chain(series("b")).collect();
+        registry.register_collector(Box::new(Measured(Arc::new(numbers))));
+        let mut text = String::new();
+        text::encode(&mut text, &registry).unwrap();
+        assert_eq!(
+            text,
+            "# HELP took_seconds What it is.\n# TYPE took_seconds histogram\n\
+             took_seconds_sum{definition=\"a\"} 7.25\ntook_seconds_count{definition=\"a\"} 3\n\
+             took_seconds_bucket{le=\"0.5\",definition=\"a\"} 1\ntook_seconds_bucket{le=\"+Inf\",definition=\"a\"} 3\n\
+             took_seconds_sum{definition=\"b\"} 7.25\ntook_seconds_count{definition=\"b\"} 3\n\
+             took_seconds_bucket{le=\"0.5\",definition=\"b\"} 1\ntook_seconds_bucket{le=\"+Inf\",definition=\"b\"} 3\n\
+             # EOF\n"
         );
     }
 }

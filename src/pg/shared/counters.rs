@@ -9,13 +9,20 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use pgrx::pg_sys::{self, InvalidOid, Oid};
 
+use super::histogram::BUCKETS;
 use super::state::MAX_DATABASES;
 use crate::pg::error::{catch, log};
 use crate::pg::interrupt;
 use crate::pg::state::BACKEND;
 
+/// The number of totals of each name, which are its first counters.
+pub const TOTALS: usize = 6;
+/// The number of histograms of each name, whose counters follow the totals.
+const HISTOGRAMS: usize = 2;
+/// The number of counters of a histogram: those of its buckets, and the sum.
+pub const PER_HISTOGRAM: usize = BUCKETS + 1;
 /// The number of counters of each name.
-pub const COUNTERS: usize = 6;
+pub const COUNTERS: usize = TOTALS + HISTOGRAMS * PER_HISTOGRAM;
 /// The number of names of all databases.
 const NAMES: usize = 4096;
 /// The number of names of one kind in one database. What exceeds it counts as [`OTHER`].
@@ -30,7 +37,7 @@ const OTHER: &str = "other";
 /// Maximum size of the name of a prepared transaction (`GIDSIZE` of PostgreSQL).
 const GID_SIZE: usize = 200;
 /// The number of counts of a prepared transaction.
-const MAX_COUNTS: usize = 64;
+const MAX_COUNTS: usize = 128;
 /// How many of them have a name of their own if there are more: the rest is for those of [`OTHER`].
 const MAX_NAMED_COUNTS: usize = MAX_COUNTS - KINDS * COUNTERS;
 

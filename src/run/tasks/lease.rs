@@ -26,7 +26,7 @@ use crate::store::maintenance::identity::{self, Identity};
 use crate::store::nodes::route;
 use crate::store::repair::pauses;
 use crate::store::tasks::leases::{self, ClaimableTask, Claimed, Held, Lease};
-use crate::wake::CountOf;
+use crate::wake::{CountOf, HistogramOf};
 use crate::{compiled, wake};
 
 pub mod attempt;
@@ -91,6 +91,7 @@ pub fn claim(context: &mut CallContext, request: &ClaimRequest) -> Result<Vec<Ne
 struct TaskClaim<'a> {
     worker: Option<&'a str>,
     max: usize,
+    now: Timestamp,
     until: Timestamp,
     given: HashMap<Uuid, ClaimedAttempt>,
     order: Vec<Uuid>,
@@ -109,6 +110,7 @@ impl<'a> TaskClaim<'a> {
         Self {
             worker,
             max,
+            now,
             until: Timestamp(now.0.saturating_add(lease)),
             given: HashMap::new(),
             order: Vec::new(),
@@ -177,6 +179,10 @@ impl<'a> TaskClaim<'a> {
         given.iter().for_each(|given| {
             wake::report_task_at(&given.task.name, self.until);
             wake::count(CountOf::Claims, &given.task.name, 1);
+            // A later attempt has waited for the end of the one before it as well.
+            if given.attempt == 1 {
+                wake::observe_open(HistogramOf::Claims, &given.task.name, &given.task.task, self.now);
+            }
         });
         given
     }

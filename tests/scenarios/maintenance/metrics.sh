@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The counters of wf_metrics() agree with a table that the same transactions write, while sessions commit, roll back to savepoints, prepare
-# transactions and end them in other sessions. After a crash they begin at zero, and a transaction that was prepared before counts nothing.
+# The counters of wf_metrics(), and the counts of its histograms, agree with a table that the same transactions write, while sessions commit,
+# roll back to savepoints, prepare transactions and end them in other sessions. After a crash they begin at zero, and a transaction that was
+# prepared before counts nothing.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 ok() { echo "ok: $*"; }
@@ -18,22 +19,25 @@ DECLARE
     n text := 1 + floor(random() * 3)::integer;
     task uuid;
     token uuid;
+    attempt integer;
 BEGIN
     PERFORM wf_start('d' || n);
-    INSERT INTO done VALUES ('definition_started', 'd' || n);
-    SELECT c.task_id, c.token INTO task, token FROM wf_claim_tasks(ARRAY['t' || n]) AS c;
+    INSERT INTO done VALUES ('definition_started_total', 'd' || n), ('definition_burst_seconds_count', 'd' || n);
+    SELECT c.task_id, c.token, c.attempt INTO task, token, attempt FROM wf_claim_tasks(ARRAY['t' || n]) AS c;
     IF task IS NULL THEN RETURN; END IF;
-    INSERT INTO done VALUES ('task_claims', 't' || n);
+    INSERT INTO done VALUES ('task_claims_total', 't' || n);
+    IF attempt = 1 THEN INSERT INTO done VALUES ('task_claim_seconds_count', 't' || n); END IF;
     CASE floor(random() * 4)::integer
         WHEN 0 THEN
             PERFORM wf_fail_task(task, token, 'no');
-            INSERT INTO done VALUES ('task_failures', 't' || n);
+            INSERT INTO done VALUES ('task_failures_total', 't' || n);
         WHEN 1 THEN
             PERFORM wf_cancel(instance_id) FROM workflow.open_tasks WHERE task_id = task;
-            INSERT INTO done VALUES ('definition_cancelled', 'd' || n);
+            INSERT INTO done VALUES ('definition_cancelled_total', 'd' || n), ('definition_burst_seconds_count', 'd' || n);
         ELSE
             PERFORM wf_complete_task(task, token => token);
-            INSERT INTO done VALUES ('task_answers', 't' || n), ('definition_finished', 'd' || n), ('definition_resumed', 'd' || n);
+            INSERT INTO done VALUES ('task_answers_total', 't' || n), ('task_answer_seconds_count', 't' || n), ('definition_finished_total', 'd' || n),
+                ('definition_resumed_total', 'd' || n), ('definition_burst_seconds_count', 'd' || n);
     END CASE;
 END $$;
 -- Some of it in blocks whose work is undone.
@@ -53,12 +57,13 @@ BEGIN
 END $$;
 SQL
 
-counters="SELECT count(*) FROM wf_metrics() WHERE name ~ '_(definition|task)_.*_total'"
+counted="name ~ '_(definition|task)_.*_(total|seconds_count)\$'"
+counters="SELECT count(*) FROM wf_metrics() WHERE $counted"
 # What the table says and the counters do not, or the other way round.
 difference="SELECT coalesce(d.name, m.name), d.count, m.value
-    FROM (SELECT format('workflow_%s_total %s', what, name) AS name, count(*) FROM done GROUP BY 1) AS d
+    FROM (SELECT format('workflow_%s %s', what, name) AS name, count(*) FROM done GROUP BY 1) AS d
          FULL JOIN (SELECT format('%s %s', name, coalesce(labels ->> 'task', labels ->> 'definition')) AS name, value
-                    FROM wf_metrics() WHERE name ~ '_(definition|task)_.*_total') AS m ON m.name = d.name
+                    FROM wf_metrics() WHERE $counted) AS m ON m.name = d.name
     WHERE coalesce(d.count, 0)::double precision <> coalesce(m.value, 0)"
 
 # session NUMBER: the transactions of one session. Half of those that are prepared are ended by the next session.

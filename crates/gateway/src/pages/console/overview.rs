@@ -37,9 +37,10 @@ const DEAD_LETTERS: &str = "/dead-letters";
 const FAILED_SCHEDULES: &str = "/schedules?state=failed";
 const DUE_SCHEDULES: &str = "/schedules?state=due";
 
-/// A metric has at most one label.
+/// A metric has at most one label, except for the buckets of histograms, which no number here shows.
 const METRICS: &str = "SELECT m.name, \
-     (SELECT l.value FROM pg_catalog.jsonb_each_text(m.labels) l LIMIT 1) AS label, m.value FROM @wf.wf_metrics() m";
+     (SELECT l.value FROM pg_catalog.jsonb_each_text(m.labels) l LIMIT 1) AS label, m.value FROM @wf.wf_metrics() m \
+     WHERE m.type OPERATOR(pg_catalog.<>) 'histogram'";
 
 /// What a role may read, counted up to [`MOST`]. Tasks come in order of age.
 const OWN: &str = concat!(

@@ -56,8 +56,8 @@ COMMENT ON COLUMN workflow.tasks.result IS 'the answer; of a cancelled task with
 COMMENT ON COLUMN workflow.tasks.token IS 'of a task that a task worker completed or gave up: the token of the answer';
 COMMENT ON COLUMN workflow.tasks.deadline IS 'the time by which people should complete it';
 COMMENT ON COLUMN workflow.tasks.form IS 'JSON Schema of a form for the answer';
-COMMENT ON COLUMN workflow.tasks.assignee IS 'of a task that was completed or given up: its assignee; that of an open task is in workflow.bookmarks';
-COMMENT ON COLUMN workflow.tasks.candidates IS 'of a task that was completed or given up: its candidates';
+COMMENT ON COLUMN workflow.tasks.assignee IS 'of a task that was completed or given up, or has comments: its assignee; that of an open task is in workflow.bookmarks, too';
+COMMENT ON COLUMN workflow.tasks.candidates IS 'of a task that was completed or given up, or has comments: its candidates';
 COMMENT ON COLUMN workflow.tasks.completed_by IS 'of a task that was completed or given up: id in workflow.owners of the role that did it; NULL: the engine, or a version before 0.3.0';
 COMMENT ON COLUMN workflow.tasks.completed_actor IS 'of a task that was completed or given up: the actor who did it';
 COMMENT ON COLUMN workflow.tasks.completed_for IS 'of a task that a substitute completed: the absent person, a label or role: with an id of workflow.owners';

@@ -92,10 +92,14 @@ static OUTCOME: Statement = Statement::new(
 );
 static COMPLETED_AT: Statement = Statement::new("SELECT completed_at FROM workflow.tasks WHERE id = $1", &[Type::Uuid]);
 static ADD_COMMENT: Statement = Statement::new(
-    "UPDATE workflow.tasks SET comments = COALESCE(comments, '[]') || jsonb_build_array($2) \
+    "UPDATE workflow.tasks SET comments = COALESCE(comments, '[]') || jsonb_build_array($2), assignee = $5, candidates = $6 \
      WHERE id = $1 AND COALESCE(jsonb_array_length(comments), 0) < $3 \
        AND COALESCE(pg_catalog.octet_length(comments::pg_catalog.text), 0) + pg_catalog.octet_length($2::pg_catalog.text) <= $4",
-    &[Type::Uuid, Type::Jsonb, Type::Integer, Type::Integer],
+    &[Type::Uuid, Type::Jsonb, Type::Integer, Type::Integer, Type::Text, Type::Jsonb],
+);
+static REASSIGN_COMMENTED: Statement = Statement::new(
+    "UPDATE workflow.tasks SET assignee = $2 WHERE id = $1 AND comments IS NOT NULL",
+    &[Type::Uuid, Type::Text],
 );
 static COMPLETED_FOR: Statement =
     Statement::new("SELECT completed_for FROM workflow.tasks WHERE id = $1", &[Type::Uuid]);
@@ -264,8 +268,27 @@ pub fn needless(id: Uuid) -> Option<NeedlessTask> {
 
 /// Adds a comment to an open task whose instance is locked, unless the task would have more than `most` comments or
 /// `bytes` bytes of them.
-pub fn add_comment(id: Uuid, comment: &Value, most: i32, bytes: i32) -> bool {
-    ADD_COMMENT.run(&[Arg::Uuid(&id), Arg::Json(comment), Arg::Integer(most), Arg::Integer(bytes)]) > 0
+///
+/// The row also gets the present assignment: a task that is cancelled loses its bookmark before its row is closed, and
+/// those whom the task named may read the comments afterwards. Tasks without comments need no copy.
+pub fn add_comment(id: Uuid, comment: &Value, assignment: Option<&Assignment>, most: i32, bytes: i32) -> bool {
+    let (assignee, candidates) = (
+        assignment.and_then(|given| given.assignee.as_deref()),
+        assignment.and_then(|given| given.candidates.as_ref()),
+    );
+    ADD_COMMENT.run(&[
+        Arg::Uuid(&id),
+        Arg::Json(comment),
+        Arg::Integer(most),
+        Arg::Integer(bytes),
+        Arg::text(assignee),
+        Arg::json(candidates),
+    ]) > 0
+}
+
+/// Copies a new assignee to the row of an open task that has comments.
+pub fn reassign_commented(id: Uuid, assignee: Option<&str>) {
+    REASSIGN_COMMENTED.run(&[Arg::Uuid(&id), Arg::text(assignee)]);
 }
 
 /// In whose place a substitute answered a task, as rows name people.

@@ -68,6 +68,7 @@ pub fn assign(context: &mut CallContext, task: Uuid, to: Option<&str>) -> Result
             .hint("Its owner, or a role with the privilege \"alter\", can assign it to another person."));
     }
     assignments::assign(&task, to.as_deref());
+    tasks::reassign_commented(task, to.as_deref());
     let after = Assignment { assignee: to, ..Assignment::default() };
     let sent = notify_assignee(context, &waiting, &compiled, &act, after.assignee());
     let (events, children, stimuli) = sent.map(into_parts).unwrap_or_default();

@@ -59,7 +59,8 @@ pub fn add(
     if !attachments.is_empty() {
         members.insert("attachments".to_owned(), Value::Array(attachments));
     }
-    if !tasks::add_comment(task, &Value::Object(members), MAX_COMMENTS, MAX_BYTES) {
+    let assignment = waiting.lease.assignment.as_deref();
+    if !tasks::add_comment(task, &Value::Object(members), assignment, MAX_COMMENTS, MAX_BYTES) {
         return Err(PgError::new("54000", format!("task {task} has no room for another comment"))
             .detail(format!("A task has at most {MAX_COMMENTS} comments, of {MAX_BYTES} bytes together.")));
     }

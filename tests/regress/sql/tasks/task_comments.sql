@@ -100,6 +100,32 @@ SELECT refusal(format('SELECT wf_comment_task(%L, %L)', :'task', 'one more'));
 SELECT sub_status FROM wf_complete_task(:'task', '2');
 SELECT refusal(format('SELECT wf_comment_task(%L, %L)', :'task', 'too late'));
 SELECT count(*) FROM workflow.task_comments;
+-- After a cancellation: for those whom the task named when it ended.
+\c - regress_author
+SELECT wf_define('{"definitionId": "either", "root": {"type": "Approve", "by": ["role:regress_ann", "role:regress_ben"], "rule": "any", "subject": "s"}}') \g /dev/null
+SELECT wf_define('{"definitionId": "handed", "root": {"id": "t", "type": "RunTask", "taskName": "t", "assignee": "role:regress_ann", "reassignable": true}}') \g /dev/null
+SELECT wf_start('kept', correlation_id => 'C'), wf_start('either', correlation_id => 'E'), wf_start('handed', correlation_id => 'H') \g /dev/null
+-- One that was taken and given back, one of two votes, and one that is passed on.
+\c - regress_ann
+SELECT wf_assign_task(task('C'), 'role:regress_ann') \g /dev/null
+SELECT wf_comment_task(task('C'), 'Which order?') \g /dev/null
+SELECT wf_unassign_task(task('C')) \g /dev/null
+SELECT wf_comment_task(task('E'), 'Is it urgent?') \g /dev/null
+SELECT wf_comment_task(task('H'), 'Is it ours?') \g /dev/null
+SELECT wf_assign_task(task('H'), 'role:regress_cy') \g /dev/null
+\c - regress_ben
+SELECT sub_status FROM wf_complete_task(task('E'), 'true');
+\c - regress_author
+SELECT count(wf_cancel(instance_id)) FROM workflow.instance_list WHERE correlation_id IN ('C', 'H');
+SELECT i.correlation_id, s.status, s.people FROM workflow.request_steps s JOIN workflow.instance_list i USING (instance_id) WHERE i.correlation_id IN ('C', 'E', 'H') ORDER BY 1, 3;
+\c - regress_ann
+SELECT correlation_id, comment FROM workflow.task_comments WHERE correlation_id IN ('C', 'E', 'H') ORDER BY 1;
+\c - regress_ben
+SELECT correlation_id, comment FROM workflow.task_comments WHERE correlation_id IN ('C', 'E', 'H') ORDER BY 1;
+\c - regress_cy
+SELECT correlation_id, comment FROM workflow.task_comments WHERE correlation_id IN ('C', 'E', 'H') ORDER BY 1;
+\c - regress_app
+SELECT correlation_id, comment FROM workflow.task_comments WHERE correlation_id IN ('C', 'E', 'H') ORDER BY 1;
 -- An erased actor is a pseudonym in comments.
 \c - postgres
 SET client_min_messages = error;

@@ -226,7 +226,10 @@ async fn show(
     Query(asked): Query<FormQuery>,
     Query(done): Query<DoneQuery>,
 ) -> Result<Response, PageFailure> {
-    let task = Task::read(&app, &visitor, &id).await?;
+    let task = match Task::read(&app, &visitor, &id).await {
+        Ok(task) => task,
+        Err(failure) => return lost(&app, &visitor, &id, failure, None).await,
+    };
     let as_json = asked.r#as == "json";
     let view = View { as_json, notice: notice(&visitor.reader, &done.done), ..View::default() };
     page(&app, &visitor, &task, query, task.form(as_json, &visitor.reader), view).await
@@ -337,7 +340,7 @@ async fn change(
 ) -> Result<Response, PageFailure> {
     let task = match Task::read(&app, &visitor, &id).await {
         Ok(task) => task,
-        Err(failure) => return lost(&app, &visitor, failure, &typed).await,
+        Err(failure) => return lost(&app, &visitor, &id, failure, Some(&typed)).await,
     };
     let as_json = typed.one("as") == "json";
     let mut form = task.form(as_json, &visitor.reader);
@@ -376,19 +379,34 @@ async fn change(
     page(&app, &visitor, &task, query, form, view).await
 }
 
-/// The task disappeared while the user wrote the answer.
+/// A task that is not open, with what was typed for its answer, and with its comments for those who may still read them.
 #[derive(askama::Template)]
 #[template(path = "task_lost.html")]
 struct LostTaskPage<'a> {
     frame: Frame,
     failure: &'a Failure,
-    typed: &'a Typed,
+    typed: Option<&'a Typed>,
+    comments: Vec<Comment>,
 }
 
-async fn lost(app: &Gateway, visitor: &Visitor, failure: Failure, typed: &Typed) -> Result<Response, PageFailure> {
+async fn lost(
+    app: &Gateway,
+    visitor: &Visitor,
+    id: &str,
+    failure: Failure,
+    typed: Option<&Typed>,
+) -> Result<Response, PageFailure> {
     if failure.status != StatusCode::NOT_FOUND {
         return Err(failure.into());
     }
+    let comments = match id.parse() {
+        Ok(task) => talk::comments(app, visitor, task).await?,
+        Err(_) => Vec::new(),
+    };
+    if typed.is_none() && comments.is_empty() {
+        return Err(failure.into());
+    }
     let frame = Frame::new(app, visitor, "/inbox", visitor.reader.t("task.lost")).await?;
-    Ok((failure.status, html(&LostTaskPage { frame, failure: &failure, typed })?).into_response())
+    let page = LostTaskPage { frame, failure: &failure, typed, comments };
+    Ok((failure.status, html(&page)?).into_response())
 }

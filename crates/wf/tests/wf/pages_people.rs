@@ -156,6 +156,29 @@ fn a_task_is_commented_and_passed_on() {
     let page = ben.page(&path);
     assert!(page.contains("assigned to ben") && page.contains("Too dear"), "{page}");
     assert_eq!(location(&ben.post(&path, &[("do", "complete")])), "/inbox?done=completed");
+    let answers = ben.page("/inbox?whose=done");
+    assert!(answers.contains(&format!("href=\"{path}\">Comments</a>")), "{answers}");
+    let ended = ben.get(&path);
+    assert!(ended.status == 404 && ended.text.contains("Too dear"), "{ended:?}");
+}
+
+/// The answer to a cancelled task comes too late; what was said about it is still there for those whom it asked.
+#[test]
+fn comments_of_a_cancelled_task_are_shown_to_its_people() {
+    let world = World::new();
+    let task = check(&world);
+    let (ada, ben) = (Browser::ada(&world), Browser::ben(&world));
+    let path = format!("/inbox/{task}");
+    let said = ada.post(&path, &[("do", "comment"), ("comment", "Which day was that?")]);
+    assert_eq!(location(&said), format!("{path}?done=commented"));
+    world.sql("SELECT wf_cancel(instance_id) FROM workflow.instance_list");
+    let lost = ada.post(&path, &[("do", "complete")]);
+    assert!(lost.status == 404 && lost.text.contains("Which day was that?"), "{lost:?}");
+    let ended = ada.get(&path);
+    assert!(ended.status == 404 && ended.text.contains("Which day was that?"), "{ended:?}");
+    assert!(!ended.text.contains("What was typed"), "{ended:?}");
+    let others = ben.get(&path);
+    assert!(others.status == 404 && !others.text.contains("Which day was that?"), "{others:?}");
 }
 
 /// While one is away, another one has the tasks in the tab for groups, and answers in the absent one's place.

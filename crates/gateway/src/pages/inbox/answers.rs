@@ -24,7 +24,8 @@ const DAYS: i64 = 90;
 /// The latest answers. $1: offset; $2: limit; $3: a text that they contain, in lower case; $4: the id of the earliest
 /// task.
 const ANSWERS: &str = concat!(
-    "SELECT t.name, coalesce(t.definition_name, t.definition_id) AS definition, ",
+    "SELECT t.task_id, t.name, coalesce(t.definition_name, t.definition_id) AS definition, \
+     EXISTS (SELECT FROM workflow.task_comments c WHERE c.task_id OPERATOR(pg_catalog.=) t.task_id) AS has_comments, ",
     about!("t"),
     " AS about, ",
     instant!("t.completed_at"),
@@ -41,6 +42,7 @@ const COUNT: &str = "SELECT pg_catalog.count(*) AS answers FROM \
 
 /// An answer of the visitor.
 pub struct Answer {
+    pub task: Uuid,
     pub name: String,
     pub definition: String,
     pub about: String,
@@ -49,6 +51,8 @@ pub struct Answer {
     pub vote: Option<(&'static str, &'static str)>,
     pub result: Option<ReadableValue>,
     pub is_used: bool,
+    /// Whether the page of the task shows comments.
+    pub has_comments: bool,
 }
 
 impl Answer {
@@ -65,6 +69,7 @@ impl Answer {
             || rest.as_object().is_some_and(serde_json::Map::is_empty)
             || vote.is_some() && rest.is_boolean();
         Self {
+            task: row.get("task_id"),
             name: row.get("name"),
             definition: row.get("definition"),
             about: row.get("about"),
@@ -72,6 +77,7 @@ impl Answer {
             vote,
             result: (!is_empty).then(|| ReadableValue::new(&rest, None, reader)),
             is_used: row.get("used"),
+            has_comments: row.get("has_comments"),
         }
     }
 }

@@ -1,4 +1,5 @@
-// Makes the pictures of docs/studio.md and docs/people.md: node pictures.js FOLDER, with URL and KEY in the environment.
+// Makes the pictures of docs/studio.md, docs/people.md and docs/approvals.md: node pictures.js FOLDER, with URL and KEY in the environment.
+// approvals.sql has been loaded.
 "use strict";
 
 const path = require("node:path");
@@ -64,10 +65,31 @@ const PICTURES = {
       await page.getByText("How much do we pay back?").waitFor();
     },
   },
+  approval: {
+    width: 880,
+    height: 1150,
+    show: async (page) => {
+      await page.goto("/inbox");
+      await page.getByRole("row", { name: "5 days of leave" }).getByRole("link").click();
+      await page.getByText("Who is there for the end of the year?").waitFor();
+    },
+  },
+  done: {
+    width: 880,
+    show: async (page) => page.goto("/inbox?whose=done"),
+  },
+  start: {
+    width: 880,
+    show: async (page) => page.goto("/start/absence"),
+  },
   requests: {
     width: 880,
     height: 820,
     show: async (page) => page.goto("/requests"),
+  },
+  login: {
+    width: 880,
+    show: async (page) => page.goto("/login"),
   },
   instance: {
     width: 880,

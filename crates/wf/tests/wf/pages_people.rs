@@ -129,6 +129,25 @@ fn check(world: &World) -> String {
 }
 
 #[test]
+fn only_late_tasks_are_listed() {
+    let world = World::new();
+    check(&world);
+    world.sql(
+        r#"SELECT wf_define('{"definitionId": "order", "root": {"type": "RunTask", "taskName": "Check order", "candidates": ["role:clerks"],
+            "deadline": "2 days"}}');
+        SELECT wf_start('order')"#,
+    );
+    let ada = Browser::ada(&world);
+    let all = ada.page("/inbox");
+    assert!(all.contains("Check receipt") && all.contains("Check order"), "{all}");
+    let late = ada.page("/inbox?late=yes");
+    assert!(late.contains("Check receipt") && !late.contains("Check order"), "{late}");
+    assert!(late.contains("name=\"late\" value=\"yes\" checked"), "{late}");
+    let none = ada.page("/inbox?late=yes&q=order");
+    assert!(none.contains("There are no such tasks.") && none.contains("<a href=\"/inbox\">Show"), "{none}");
+}
+
+#[test]
 fn a_task_is_commented_and_passed_on() {
     let world = World::new();
     let task = check(&world);

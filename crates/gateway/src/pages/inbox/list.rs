@@ -157,7 +157,7 @@ macro_rules! for_me {
 
 /// Tasks that satisfy a condition and do not exclude the visitor, in an order. $1: offset; $2: limit; $3: a text that
 /// they contain, in lower case; $4: whether to include tasks that are not for people; $5: the visitor's groups that are
-/// no roles.
+/// no roles; $6: whether to list only what is late.
 ///
 /// Each statement has all parameters, whether or not its condition needs them.
 ///
@@ -171,6 +171,7 @@ macro_rules! tasks {
             " FROM (SELECT * FROM workflow.open_tasks t WHERE ",
             $condition,
             " AND NOT t.excluded AND $5::pg_catalog.text[] IS NOT NULL AND ($4 OR t.assignee IS NOT NULL OR t.candidates IS NOT NULL OR t.form IS NOT NULL) \
+              AND (NOT $6 OR t.deadline OPERATOR(pg_catalog.<) pg_catalog.now()) \
               AND ($3 OPERATOR(pg_catalog.=) '' OR pg_catalog.strpos(pg_catalog.lower(pg_catalog.concat_ws(' ', t.name, ",
             about!("t"),
             ", ",
@@ -264,6 +265,7 @@ pub struct ListQuery {
     page: String,
     q: String,
     every: String,
+    late: String,
 }
 
 impl ListQuery {
@@ -288,6 +290,7 @@ impl ListQuery {
             ("page", &self.page),
             ("q", &self.q),
             ("every", &self.every),
+            ("late", &self.late),
         ];
         all.into_iter().filter(|(_, value)| !value.is_empty()).map(|(name, value)| (name, value.as_str())).collect()
     }
@@ -339,7 +342,8 @@ impl List {
         };
         let passed = i64::from(page - 1) * PAGE as i64;
         let search = query.q.trim().to_lowercase();
-        let values = parameters![passed, PAGE as i64 + 1, search, !query.every.is_empty(), groups];
+        let (has_every, has_late_only) = (!query.every.is_empty(), !query.late.is_empty());
+        let values = parameters![passed, PAGE as i64 + 1, search, has_every, groups, has_late_only];
         let rows = app.database.read(&visitor.caller, sql, values).await?;
         let tasks = rows.iter().take(PAGE).map(OpenTask::from).collect();
         let has_next = rows.len() > PAGE && page < MAX_TASKS / PAGE as u32;
@@ -359,9 +363,19 @@ impl List {
         !self.query.every.is_empty()
     }
 
+    /// Whether the list contains only what is late.
+    pub fn has_late_only(&self) -> bool {
+        !self.query.late.is_empty()
+    }
+
     /// Whether the list is narrowed by more than its tab.
     pub fn is_narrowed(&self) -> bool {
-        !self.query.q.trim().is_empty() || self.page > 1
+        !self.query.q.trim().is_empty() || self.has_late_only() || self.page > 1
+    }
+
+    /// The address of this list without what narrows it.
+    pub fn whole(&self) -> String {
+        self.query.address("/inbox", &[("q", ""), ("late", "")])
     }
 
     pub fn link(&self, task: &OpenTask) -> String {

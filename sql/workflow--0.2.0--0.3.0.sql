@@ -293,11 +293,13 @@ ALTER TABLE workflow.instances
     ADD COLUMN continued_from uuid,
     ADD COLUMN paused_at      timestamptz,
     ADD COLUMN started_by     integer,
-    ADD COLUMN started_actor  text;
+    ADD COLUMN started_actor  text,
+    ADD COLUMN traceparent    text;
 
 COMMENT ON COLUMN workflow.instances.finished_at IS 'when it ended for good: it finished, was cancelled, or faulted so that no retry can continue it; NULL: it can continue';
 COMMENT ON COLUMN workflow.instances.started_by IS 'id in workflow.owners of the role that started it, if that is not the owner';
 COMMENT ON COLUMN workflow.instances.started_actor IS 'the actor who started it';
+COMMENT ON COLUMN workflow.instances.traceparent IS 'the trace that it belongs to, in the form of W3C Trace Context; the parent in it is what started the instance';
 COMMENT ON COLUMN workflow.instances.paused_at IS 'since when it is paused; workflow.pauses says by whom and why';
 COMMENT ON COLUMN workflow.instances.cancelling_at IS 'when it was cancelled, if handlers had to run before it ended';
 COMMENT ON COLUMN workflow.instances.continued_from IS 'the instance that ended and that this one continues';
@@ -501,7 +503,8 @@ SELECT i.id AS instance_id, i.definition_id, i.version, i.name, i.correlation_id
        CASE WHEN may.read THEN COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(r.role_oid, r.name))::text, r.name) END AS paused_by,
        CASE WHEN may.read THEN p.reason END AS pause_reason,
        i.definition_version_id,
-       COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(s.role_oid, s.name))::text, s.name) AS started_by, i.started_actor
+       COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(s.role_oid, s.name))::text, s.name) AS started_by, i.started_actor,
+       i.traceparent
 FROM workflow.instances i JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) i.owner
      LEFT JOIN workflow.owners s ON s.id OPERATOR(pg_catalog.=) COALESCE(i.started_by, i.owner)
      LEFT JOIN (workflow.pauses p JOIN workflow.owners r ON r.id OPERATOR(pg_catalog.=) p.paused_by)
@@ -518,6 +521,7 @@ COMMENT ON COLUMN workflow.instance_list.paused_by IS 'the role that paused it';
 COMMENT ON COLUMN workflow.instance_list.definition_version_id IS 'id of the version that it runs, as version_id of workflow.definition_list';
 COMMENT ON COLUMN workflow.instance_list.started_by IS 'the role that started it: the sender of its event, the creator of its schedule, or the starter of its parent';
 COMMENT ON COLUMN workflow.instance_list.started_actor IS 'the actor for whom that role acted';
+COMMENT ON COLUMN workflow.instance_list.traceparent IS 'the trace that it belongs to';
 
 -- A run whose definition keeps no journal started when it was created.
 CREATE OR REPLACE VIEW workflow.schedule_runs WITH (security_barrier) AS
@@ -1499,7 +1503,7 @@ $$;
 
 CREATE FUNCTION wf_claim_tasks(names text[] DEFAULT NULL, worker text DEFAULT NULL, max integer DEFAULT 1, lease interval DEFAULT '5 min')
 RETURNS TABLE (task_id uuid, token uuid, name text, payload jsonb, correlation_id text, instance_id uuid, definition_id text,
-               activity_id text, owner name, attempt integer, max_attempts integer, priority integer, deadline timestamptz, lease_until timestamptz, progress jsonb)
+               activity_id text, owner name, attempt integer, max_attempts integer, priority integer, deadline timestamptz, lease_until timestamptz, progress jsonb, traceparent text)
 LANGUAGE c ROWS 10 AS 'MODULE_PATHNAME', 'wf_claim_tasks';
 
 COMMENT ON FUNCTION wf_claim_tasks(text[], text, integer, interval) IS
@@ -1507,7 +1511,7 @@ COMMENT ON FUNCTION wf_claim_tasks(text[], text, integer, interval) IS
 
 CREATE FUNCTION wf_claim_task(task uuid, worker text DEFAULT NULL, lease interval DEFAULT '5 min')
 RETURNS TABLE (task_id uuid, token uuid, name text, payload jsonb, correlation_id text, instance_id uuid, definition_id text,
-               activity_id text, owner name, attempt integer, max_attempts integer, priority integer, deadline timestamptz, lease_until timestamptz, progress jsonb)
+               activity_id text, owner name, attempt integer, max_attempts integer, priority integer, deadline timestamptz, lease_until timestamptz, progress jsonb, traceparent text)
 LANGUAGE c ROWS 1 AS 'MODULE_PATHNAME', 'wf_claim_task';
 
 COMMENT ON FUNCTION wf_claim_task(uuid, text, interval) IS 'claim an open task by its id; 55000 says why it cannot be claimed now';

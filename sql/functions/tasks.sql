@@ -5,7 +5,7 @@ COMMENT ON FUNCTION wf_complete_task(uuid, jsonb, text, uuid) IS 'complete a tas
 
 CREATE FUNCTION wf_claim_tasks(names text[] DEFAULT NULL, worker text DEFAULT NULL, max integer DEFAULT 1, lease interval DEFAULT '5 min')
 RETURNS TABLE (task_id uuid, token uuid, name text, payload jsonb, correlation_id text, instance_id uuid, definition_id text,
-               activity_id text, owner name, attempt integer, max_attempts integer, priority integer, deadline timestamptz, lease_until timestamptz, progress jsonb)
+               activity_id text, owner name, attempt integer, max_attempts integer, priority integer, deadline timestamptz, lease_until timestamptz, progress jsonb, traceparent text)
 LANGUAGE c ROWS 10 AS 'MODULE_PATHNAME', 'wf_claim_tasks';
 
 COMMENT ON FUNCTION wf_claim_tasks(text[], text, integer, interval) IS
@@ -13,7 +13,7 @@ COMMENT ON FUNCTION wf_claim_tasks(text[], text, integer, interval) IS
 
 CREATE FUNCTION wf_claim_task(task uuid, worker text DEFAULT NULL, lease interval DEFAULT '5 min')
 RETURNS TABLE (task_id uuid, token uuid, name text, payload jsonb, correlation_id text, instance_id uuid, definition_id text,
-               activity_id text, owner name, attempt integer, max_attempts integer, priority integer, deadline timestamptz, lease_until timestamptz, progress jsonb)
+               activity_id text, owner name, attempt integer, max_attempts integer, priority integer, deadline timestamptz, lease_until timestamptz, progress jsonb, traceparent text)
 LANGUAGE c ROWS 1 AS 'MODULE_PATHNAME', 'wf_claim_task';
 
 COMMENT ON FUNCTION wf_claim_task(uuid, text, interval) IS 'claim an open task by its id; 55000 says why it cannot be claimed now';

@@ -27,7 +27,8 @@ CREATE TABLE workflow.instances (
     continued_from        uuid,
     paused_at             timestamptz,
     started_by            integer,
-    started_actor         text
+    started_actor         text,
+    traceparent           text
 ) WITH (fillfactor = 70);
 
 COMMENT ON TABLE workflow.instances IS 'workflow instances, one row per run of a definition';
@@ -45,6 +46,7 @@ COMMENT ON COLUMN workflow.instances.continued_from IS 'the instance that ended 
 COMMENT ON COLUMN workflow.instances.paused_at IS 'since when it is paused; workflow.pauses says by whom and why';
 COMMENT ON COLUMN workflow.instances.started_by IS 'id in workflow.owners of the role that started it, if that is not the owner';
 COMMENT ON COLUMN workflow.instances.started_actor IS 'the actor who started it';
+COMMENT ON COLUMN workflow.instances.traceparent IS 'the trace that it belongs to, in the form of W3C Trace Context; the parent in it is what started the instance';
 COMMENT ON COLUMN workflow.instances.finished_at IS 'when it ended for good: it finished, was cancelled, or faulted so that no retry can continue it; NULL: it can continue';
 
 -- "All instances of order 42": for stimuli with a correlation id and no payload, and for users.

@@ -30,7 +30,8 @@ SELECT i.id AS instance_id, i.definition_id, i.version, i.name, i.correlation_id
        CASE WHEN may.read THEN COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(r.role_oid, r.name))::text, r.name) END AS paused_by,
        CASE WHEN may.read THEN p.reason END AS pause_reason,
        i.definition_version_id,
-       COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(s.role_oid, s.name))::text, s.name) AS started_by, i.started_actor
+       COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(s.role_oid, s.name))::text, s.name) AS started_by, i.started_actor,
+       i.traceparent
 FROM workflow.instances i JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) i.owner
      LEFT JOIN workflow.owners s ON s.id OPERATOR(pg_catalog.=) COALESCE(i.started_by, i.owner)
      LEFT JOIN (workflow.pauses p JOIN workflow.owners r ON r.id OPERATOR(pg_catalog.=) p.paused_by)
@@ -48,6 +49,7 @@ COMMENT ON COLUMN workflow.instance_list.paused_by IS 'the role that paused it';
 COMMENT ON COLUMN workflow.instance_list.definition_version_id IS 'id of the version that it runs, as version_id of workflow.definition_list';
 COMMENT ON COLUMN workflow.instance_list.started_by IS 'the role that started it: the sender of its event, the creator of its schedule, or the starter of its parent';
 COMMENT ON COLUMN workflow.instance_list.started_actor IS 'the actor for whom that role acted';
+COMMENT ON COLUMN workflow.instance_list.traceparent IS 'the trace that it belongs to';
 
 CREATE VIEW workflow.search_attribute_list WITH (security_barrier) AS
 SELECT s.instance_id, s.definition_id, s.name, s.text, s.number, s.instant

@@ -92,6 +92,7 @@ fn claimed_row(given: NewLease) -> Vec<Returned> {
         Returned::of(task.deadline, Returned::Timestamptz),
         Returned::Timestamptz(until),
         Returned::of(task.progress, Returned::Json),
+        Returned::of(task.traceparent, |trace| Returned::Text(trace.to_string())),
     ]
 }
 

@@ -12,11 +12,13 @@ use crate::pg::settings::{FaultHandling, LogThreshold};
 mod actor;
 mod retention;
 mod route;
+mod traceparent;
 mod workers;
 
 pub use actor::{PSEUDONYM, actor, check_actor, check_name, check_no_role, is_pseudonym};
 pub use retention::{audit_retention, message_retention, retention, schedule_run_retention};
 pub use route::{RouteCheck, route_check};
+pub use traceparent::traceparent;
 pub use workers::MAX_WAITER_SLOTS;
 
 static ENABLED: GucSetting<bool> = GucSetting::<bool>::new(true);
@@ -63,6 +65,7 @@ pub fn define() {
     actor::define();
     retention::define();
     route::define();
+    traceparent::define();
     workers::define();
     #[cfg(debug_assertions)]
     define_tests();

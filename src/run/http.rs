@@ -14,6 +14,7 @@ use workflow_engine::http::{Endpoint, Request, Response};
 use workflow_engine::instance::check_correlation_id;
 use workflow_engine::journal::ActKind;
 use workflow_engine::stimulus::HTTP_ENDPOINT;
+use workflow_engine::traceparent::Traceparent;
 
 use crate::access::instance::{self, Subject};
 use crate::access::{self, Operation, Privilege};
@@ -86,6 +87,9 @@ pub fn serve(context: &mut CallContext, request: &Request) -> Result<Response, P
     match &selectors.correlation_id {
         Some(key) => route::require(Some(key))?,
         None => route::require_target(selectors.instance_id)?,
+    }
+    if let Some(given) = request.header("traceparent").and_then(|value| Traceparent::parse(&value)) {
+        context.traceparent = Some(given);
     }
     // Only workflows of the owner of the first segment can answer.
     let Some(owner) = paths::owner_of(request) else { return Ok(not_found()) };

@@ -8,6 +8,7 @@ use workflow_engine::Bookmark;
 use workflow_engine::execution::Changed;
 use workflow_engine::instance::{Instance, SubStatus, codec};
 use workflow_engine::journal::Identity;
+use workflow_engine::traceparent::{Span, Traceparent};
 
 use crate::pg::error::throw;
 use crate::pg::memory;
@@ -52,6 +53,8 @@ pub struct InstanceRow {
     pub paused_at: Option<Timestamp>,
     /// Who started it.
     pub starter: Starter,
+    /// The trace that it belongs to, with what started it as the parent.
+    pub traceparent: Option<Traceparent>,
     /// All its open bookmarks, if the burst that has just run created all of them.
     pub open: Option<Vec<Bookmark>>,
 }
@@ -111,6 +114,7 @@ read! {
         paused_at: Option<Timestamp>,
         started_by: Option<i32>,
         started_actor: Option<String>,
+        traceparent: Option<String>,
     }
 }
 static STORED: Columns = Columns::of(&INSTANCES, Stored::COLUMNS);
@@ -140,11 +144,17 @@ fn read(row: &mut Row<'_>) -> InstanceRow {
         owner: owners::by_id(stored.owner),
         paused_at: stored.paused_at,
         starter: Starter { role: stored.started_by, actor: stored.started_actor },
+        traceparent: stored.traceparent.and_then(|text| Traceparent::parse(&text)),
         open: None,
     }
 }
 
 impl InstanceRow {
+    /// What the instances join that it starts.
+    pub fn handed_traceparent(&self) -> Option<Traceparent> {
+        self.traceparent.map(|joined| joined.under(Span::Instance(self.instance.id)))
+    }
+
     /// The instant at which its clock stands: now, unless it is paused.
     pub fn clock(&self, now: Timestamp) -> Timestamp {
         self.paused_at.unwrap_or(now)
@@ -255,6 +265,7 @@ written! {
         continued_from: Option<&'a Uuid>,
         started_by: Option<i32>,
         started_actor: Option<&'a str>,
+        traceparent: Option<&'a str>,
     }
 }
 static ROW: Columns = Columns::of(&INSTANCES, New::COLUMNS);
@@ -269,19 +280,19 @@ pub(super) fn packed(instance: &Instance) -> Vec<u8> {
 
 /// Inserts an instance. `false`: its id or activation key is taken.
 pub fn insert_unless_taken(row: &InstanceRow, now: Timestamp) -> bool {
-    let state = packed(&row.instance);
+    let (state, traceparent) = (packed(&row.instance), row.traceparent.map(|joined| joined.to_string()));
     report_if_ended(&row.instance);
-    INSERT_UNLESS_TAKEN.run(&new(row, &state, now).values()) > 0
+    INSERT_UNLESS_TAKEN.run(&new(row, &state, traceparent.as_deref(), now).values()) > 0
 }
 
 /// Inserts an instance. The caller knows that no instance has its id or activation key.
 pub fn insert(writer: &mut Writer, row: &InstanceRow, now: Timestamp) {
-    let state = packed(&row.instance);
+    let (state, traceparent) = (packed(&row.instance), row.traceparent.map(|joined| joined.to_string()));
     report_if_ended(&row.instance);
-    writer.insert(&ROW, &new(row, &state, now).values());
+    writer.insert(&ROW, &new(row, &state, traceparent.as_deref(), now).values());
 }
 
-fn new<'a>(row: &'a InstanceRow, state: &'a [u8], now: Timestamp) -> New<'a> {
+fn new<'a>(row: &'a InstanceRow, state: &'a [u8], traceparent: Option<&'a str>, now: Timestamp) -> New<'a> {
     let instance = &row.instance;
     let parent = row.parent.as_ref();
     New {
@@ -309,6 +320,7 @@ fn new<'a>(row: &'a InstanceRow, state: &'a [u8], now: Timestamp) -> New<'a> {
         continued_from: row.continued_from.as_ref(),
         started_by: row.starter.role,
         started_actor: row.starter.actor.as_deref(),
+        traceparent,
     }
 }
 

@@ -63,6 +63,7 @@ table!(INSTANCES = "instances" {
     paused_at: Timestamp null,
     started_by: Integer null,
     started_actor: Text null,
+    traceparent: Text null,
 });
 
 table!(BOOKMARKS = "bookmarks" {

@@ -185,6 +185,9 @@ pub struct ClaimedTask {
     pub lease_until: DateTime<Utc>,
     /// What a worker has recorded in this attempt or an earlier one.
     pub progress: Option<Value>,
+    /// The header `traceparent` (W3C Trace Context) for requests of the worker; `None` if the instance belongs to no
+    /// trace.
+    pub traceparent: Option<String>,
 }
 
 impl ClaimedTask {
@@ -192,7 +195,7 @@ impl ClaimedTask {
     pub(crate) fn select_from(call: &str) -> String {
         format!(
             "SELECT task_id, token, name, payload, correlation_id, instance_id, definition_id, activity_id, owner, \
-             attempt, max_attempts, priority, deadline, lease_until, progress FROM @wf.{call}"
+             attempt, max_attempts, priority, deadline, lease_until, progress, traceparent FROM @wf.{call}"
         )
     }
 
@@ -213,6 +216,7 @@ impl ClaimedTask {
             deadline: column(row, "deadline")?,
             lease_until: column(row, "lease_until")?,
             progress: column(row, "progress")?,
+            traceparent: column(row, "traceparent")?,
         })
     }
 

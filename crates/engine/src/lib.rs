@@ -51,7 +51,7 @@ pub use workflow_core::{
 };
 pub use workflow_definition as definition;
 pub use workflow_expression as expression;
-pub use workflow_http::{http, stimulus};
+pub use workflow_http::{http, stimulus, traceparent};
 pub use workflow_picture::{execution_records, explain, picture};
 pub use workflow_schema as schema;
 pub use workflow_value::{Error, Fault, calendar, fault, spelling, value};

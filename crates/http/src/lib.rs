@@ -2,6 +2,7 @@
 //!
 //! [`http`] parses and orders route templates, reads the bodies of requests and writes responses. A mistake of the
 //! client becomes a response with its status, a mistake of the definition's author a [`Fault`](workflow_value::Fault).
+//! [`traceparent`] reads the header of that name and computes the ids of spans.
 //! [`stimulus`] normalises and hashes the name and payload that a bookmark or a trigger waits for.
 //!
 //! The crate opens no socket and reads no table. Its functions are pure and independent of definitions and bursts.
@@ -29,6 +30,7 @@
 
 pub mod http;
 pub mod stimulus;
+pub mod traceparent;
 
 #[cfg(test)]
 #[path = "../../value/tests/support/any_json.rs"]

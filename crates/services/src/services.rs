@@ -103,6 +103,7 @@ impl Services {
             owner: owner(task).to_owned(),
             attempt: task.attempt,
             max_attempts: task.max_attempts,
+            traceparent: task.traceparent.clone(),
             inputs,
             deadline: Instant::now() + self.options.timeout(),
         })

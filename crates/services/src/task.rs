@@ -25,6 +25,8 @@ pub struct ServiceTask {
     pub attempt: i32,
     /// The number of attempts that the retry policy allows; `None` without a policy.
     pub max_attempts: Option<i32>,
+    /// The trace of the instance, with the wait for the task as the parent; `None`: it belongs to none.
+    pub traceparent: Option<String>,
     /// The inputs of the activity under Elsa's names (`Url`, `To`, …). Inputs that are NULL are left out.
     pub inputs: Map<String, Value>,
     /// When the service has to be ready. It answers that the time is over, or fails.
@@ -46,9 +48,13 @@ impl ServiceTask {
         self.input(name).map(|value| value.as_str().ok_or_else(wrong)).transpose()
     }
 
-    /// The header `traceparent` (W3C Trace Context) of the requests of this attempt: the instance is the trace, and each
-    /// attempt at a task a span of its own. `None` if the ids cannot be those of a trace.
+    /// The header `traceparent` (W3C Trace Context) of the requests of this attempt: that of the task. If the instance
+    /// belongs to no trace, it is one itself, and each attempt at a task a span of its own. `None` if the ids cannot be
+    /// those of a trace.
     pub fn traceparent(&self) -> Option<String> {
+        if self.traceparent.is_some() {
+            return self.traceparent.clone();
+        }
         let span = self.task_id.as_u64_pair().1 ^ u64::from(self.attempt.unsigned_abs());
         let is_valid = !self.instance_id.is_nil() && span != 0;
         // 01: the caller has recorded its part, in the journal.
@@ -126,6 +132,7 @@ mod tests {
             owner: "shop".into(),
             attempt,
             max_attempts: None,
+            traceparent: None,
             inputs: Map::new(),
             deadline: Instant::now(),
         };
@@ -133,6 +140,10 @@ mod tests {
         assert_eq!(first.as_deref(), Some("00-000000000000000000000000000000ab-8000000000000011-01"));
         assert_ne!(first, task(0xab, 2).traceparent());
         assert_eq!(task(0, 1).traceparent(), None);
+
+        let joined = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+        let joining = ServiceTask { traceparent: Some(joined.into()), ..task(0xab, 1) };
+        assert_eq!(joining.traceparent().as_deref(), Some(joined));
     }
 
     #[test]

@@ -45,6 +45,7 @@ fn task(inputs: Value) -> ServiceTask {
         owner: "app".into(),
         attempt: 1,
         max_attempts: None,
+        traceparent: None,
         inputs,
         deadline: Instant::now() + NEVER,
     }

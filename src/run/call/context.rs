@@ -12,6 +12,7 @@ use workflow_engine::execution::{Incident, Limits, Published};
 use workflow_engine::expression::shared_time::SharedTime;
 use workflow_engine::http::{Request, Response};
 use workflow_engine::journal::{Act, ActKind, Identity};
+use workflow_engine::traceparent::Traceparent;
 
 use crate::access::lending::Serves;
 use crate::access::person;
@@ -56,6 +57,9 @@ pub struct CallContext {
     pub abandoned: HashSet<Uuid>,
     /// How many notices of tasks have led to the bursts that run now, each one by the one before it.
     pub generation: u32,
+    /// The trace that instances join which are started now: that of the setting, of the HTTP request, or of the
+    /// instance that sends an event.
+    pub traceparent: Option<Traceparent>,
     /// The HTTP request that the call serves.
     pub http: HttpContext,
     /// Time that the scripts of other owners share in this call.
@@ -179,6 +183,8 @@ pub struct Publisher {
     pub owner: owners::Owner,
     /// Who started that instance.
     pub starter: Starter,
+    /// What instances join that it starts, if that instance belongs to a trace.
+    pub traceparent: Option<Traceparent>,
     /// How many notices had led to that burst.
     pub generation: u32,
 }
@@ -214,6 +220,7 @@ impl CallContext {
             inline: HashMap::new(),
             abandoned: HashSet::new(),
             generation: 0,
+            traceparent: guc::traceparent(),
             http: HttpContext::default(),
             bursts: 0,
             max_bursts: guc::max_bursts(),

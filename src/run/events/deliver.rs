@@ -441,9 +441,12 @@ pub fn published(context: &mut CallContext, published: Published, publisher: Pub
     };
     // A local one is for this run, and not for the one that may have begun in its place.
     let found = matches(&stimulus.sender, &stimulus.filter);
+    let traceparent = publisher.traceparent;
     let publisher = PublishedBy { instance: publisher.instance, is_notice: published.by_author };
-    send_to(context, &name, stimulus, found, Some(publisher), None, !published.local)?;
-    Ok(())
+    let of_caller = std::mem::replace(&mut context.traceparent, traceparent);
+    let sent = send_to(context, &name, stimulus, found, Some(publisher), None, !published.local);
+    context.traceparent = of_caller;
+    sent.map(drop)
 }
 
 /// Full stimulus name: as a type resolves in a definition.
@@ -472,12 +475,14 @@ pub fn collect_published(
     stimuli: Vec<Published>,
 ) {
     let (instance, generation) = (row.instance.id, context.generation);
-    let publisher = Publisher { instance, owner: row.owner.clone(), starter: row.starter.clone(), generation };
+    let traceparent = row.handed_traceparent();
+    let (owner, starter) = (row.owner.clone(), row.starter.clone());
+    let publisher = Publisher { instance, owner, starter, traceparent, generation };
     // A notice is sent by the definition, whose owner has named the event or the workflow: the starter must not receive
     // what the directory returns to that owner, and needs no right to start what notifies people.
     let author = &compiled.row.owner;
     let starter = row.starter.under(&row.owner, author);
-    let of_author = Publisher { instance, owner: author.clone(), starter, generation };
+    let of_author = Publisher { instance, owner: author.clone(), starter, traceparent, generation };
     let new = children.into_iter().map(|child| {
         let parent = if child.is_notice { &of_author } else { &publisher };
         FollowUp::Child(Box::new(child), parent.clone())

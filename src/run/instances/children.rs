@@ -73,7 +73,9 @@ fn new_row(compiled: &Compiled, child: NewChild, parent: &Publisher) -> Result<I
     let NewChild { id, input, correlation_id, bookmark_id, begin, .. } = child;
     let hears_of_end = bookmark_id.filter(|_| begin != Begin::Now);
     let of = Parent { instance: parent.instance, bookmark: hears_of_end };
-    create::new_row(id, compiled, parent.owner.clone(), correlation_id, None, input, Some(of), parent.starter.clone())
+    let (owner, starter) = (parent.owner.clone(), parent.starter.clone());
+    let row = create::new_row(id, compiled, owner, correlation_id, None, input, Some(of), starter)?;
+    Ok(InstanceRow { traceparent: parent.traceparent, ..row })
 }
 
 /// Starts a child in this session.

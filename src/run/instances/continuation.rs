@@ -65,6 +65,7 @@ pub fn create(
     let mut row = new_row(next.id, &target, owner, key, name, input, before.parent, before.starter.clone())?;
     row.schedule_id = before.schedule_id;
     row.continued_from = Some(old.id);
+    row.traceparent = before.traceparent;
     // A successor has the login role on record as well: the first instance may be removed. A child's parent has it.
     let login = if row.parent.is_none() { audit::login_of_start(&old.id) } else { None };
     let login = login.map(i32::unsigned_abs);

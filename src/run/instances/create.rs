@@ -56,6 +56,7 @@ pub(in crate::run) fn new_row(
         continued_from: None,
         paused_at: None,
         starter,
+        traceparent: None,
         open: None,
     })
 }
@@ -151,6 +152,7 @@ pub fn create_due(
     let by = context.identity()?;
     let starter = Starter::of(&by, &owner);
     let mut row = new_row(id, compiled, owner, Some(correlation_id), None, input, None, starter)?;
+    row.traceparent = context.traceparent;
     let now = context.now;
     create_pending(context, &mut row, compiled, &StartPoint::ROOT, None, by.login, now);
     notice_no_worker();

@@ -72,6 +72,7 @@ pub fn start_by_name(context: &mut CallContext, request: StartRequest) -> Result
     acts::require_actor(&by, &compiled)?;
     let starter = Starter::of(&by, &owner);
     let mut row = new_row(id, &compiled, owner, request.correlation_id, request.name, request.input, None, starter)?;
+    row.traceparent = context.traceparent;
     let trigger = request.trigger.as_deref();
     let beginning = Beginning {
         trigger,
@@ -232,6 +233,7 @@ pub fn start_by_trigger(
             return Ok(None);
         }
     };
+    row.traceparent = context.traceparent;
     let activity = Some(trigger.activity_id.as_str());
     let ended = if run_in == RunIn::ThisSession && lending::runs_here(context.serves, &compiled.row.owner, &compiled) {
         run(
@@ -265,6 +267,7 @@ pub fn start_for_request(
     let by = context.identity()?;
     let (key, starter) = (correlation_id.map(ToOwned::to_owned), Starter::of(&by, &owner));
     let mut row = new_row(id, compiled, owner, key, None, Map::new(), None, starter)?;
+    row.traceparent = context.traceparent;
     let activity = Some(trigger.activity_id.as_str());
     if !admission::enter(&row, compiled, true) {
         context.http.refusal = Some(Response::message(503, "The workflow is busy.").with("Retry-After", "1"));

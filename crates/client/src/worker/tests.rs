@@ -120,6 +120,7 @@ fn task(number: u128) -> ClaimedTask {
         deadline: None,
         lease_until: chrono::DateTime::UNIX_EPOCH,
         progress: None,
+        traceparent: None,
     }
 }
 

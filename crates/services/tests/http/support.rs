@@ -83,6 +83,7 @@ pub fn named_task(name: &str, inputs: Value) -> ServiceTask {
         owner: "shop".into(),
         attempt: 1,
         max_attempts: None,
+        traceparent: None,
         inputs: inputs.as_object().expect("an object").clone(),
         deadline: Instant::now() + Duration::from_secs(600),
     }

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use uuid::Uuid;
+use workflow_engine::traceparent::{Span, Traceparent};
 
 use super::ClaimableTask;
 use crate::pg::spi::{Arg, Statement, Timestamp, Type};
@@ -31,11 +32,13 @@ pub struct Claimed {
     pub deadline: Option<Timestamp>,
     /// What a worker noted before.
     pub progress: Option<Value>,
+    /// The trace of the instance, with the wait for the task as the parent; `None`: it belongs to none.
+    pub traceparent: Option<Traceparent>,
 }
 
 static CLAIMED: Statement = Statement::new(
     "SELECT t.id, t.name, t.payload, i.correlation_id, t.instance_id, i.definition_id, t.activity_id, i.owner, \
-            COALESCE(b.priority, 0), t.deadline, b.progress \
+            COALESCE(b.priority, 0), t.deadline, b.progress, i.traceparent \
      FROM workflow.tasks t JOIN workflow.bookmarks b ON b.id = t.id JOIN workflow.instances i ON i.id = t.instance_id \
      WHERE t.id = ANY ($1)",
     &[Type::UuidArray],
@@ -43,18 +46,24 @@ static CLAIMED: Statement = Statement::new(
 
 /// What the workers of these tasks need to know, in no order.
 pub fn claimed(tasks: &[Uuid]) -> Vec<Claimed> {
-    CLAIMED.rows(&[Arg::Uuids(tasks)], |row| Claimed {
-        task: row.get(),
-        name: row.get(),
-        payload: row.maybe(),
-        correlation_id: row.maybe(),
-        instance: row.get(),
-        definition_id: row.get(),
-        activity_id: row.get(),
-        owner: row.get(),
-        priority: row.get(),
-        deadline: row.maybe(),
-        progress: row.maybe(),
+    CLAIMED.rows(&[Arg::Uuids(tasks)], |row| {
+        let mut claimed = Claimed {
+            task: row.get(),
+            name: row.get(),
+            payload: row.maybe(),
+            correlation_id: row.maybe(),
+            instance: row.get(),
+            definition_id: row.get(),
+            activity_id: row.get(),
+            owner: row.get(),
+            priority: row.get(),
+            deadline: row.maybe(),
+            progress: row.maybe(),
+            traceparent: None,
+        };
+        let joined = row.maybe::<String>().and_then(|text| Traceparent::parse(&text));
+        claimed.traceparent = joined.map(|joined| joined.under(Span::Wait(claimed.task)));
+        claimed
     })
 }
 

@@ -15,7 +15,9 @@ AS $$
            ('function', 'wf_check', 'EXECUTE', 'pg_monitor'),
            ('function', 'wf_metrics', 'EXECUTE', 'pg_monitor'),
            ('function', '_check', 'EXECUTE', 'pg_monitor'),
-           ('function', '_check_rights', 'EXECUTE', 'pg_monitor')
+           ('function', '_check_rights', 'EXECUTE', 'pg_monitor'),
+           -- Names and times without data.
+           ('function', 'wf_take_spans', 'EXECUTE', 'pg_monitor')
     UNION ALL
     -- Not stored_role: a column of another role would stand in the way of DROP EXTENSION.
     SELECT 'type', t.name, 'USAGE', 'public'

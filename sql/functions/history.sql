@@ -36,6 +36,99 @@ RETURNS jsonb LANGUAGE c IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'wf_event
 
 COMMENT ON FUNCTION workflow._events(uuid, bytea) IS 'packed journal events as a JSON array, for the view workflow.journal';
 
+-- Rows of the journal become visible in another order than that of their times. So a batch has rows of transactions that have
+-- all ended: those with an xid below the xmin of a snapshot. The xmin of a row has 32 bits, which wrap around. A transaction that
+-- gets an xid after a snapshot was running when the sessions were listed before the snapshot, or began later. So the start of the
+-- oldest transaction in that list bounds the times of such rows. The caller's transaction locks the cursor, and a rollback returns
+-- the spans.
+CREATE FUNCTION wf_take_spans(max integer DEFAULT 200)
+RETURNS TABLE (instance_id uuid, seq integer, at timestamptz, definition_id text, version integer, parent_instance_id uuid,
+               traceparent text, started_at timestamptz, events jsonb)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET jit = off AS $$
+DECLARE
+    c       workflow.span_cursor;
+    burst   record;
+    oldest  timestamptz;
+    horizon bigint;
+    newest  bigint;
+    number  integer := 0;
+BEGIN
+    IF current_setting('transaction_isolation') <> 'read committed' THEN
+        RAISE EXCEPTION 'cannot take spans in a transaction with isolation level %', upper(current_setting('transaction_isolation'))
+            USING ERRCODE = '25001', HINT = 'Use READ COMMITTED.';
+    END IF;
+    IF max IS NULL THEN
+        RAISE EXCEPTION 'argument "max" must not be NULL' USING ERRCODE = '22004';
+    END IF;
+    IF max NOT BETWEEN 1 AND 10000 THEN
+        RAISE EXCEPTION 'argument "max" must be between 1 and 10000' USING ERRCODE = '22023';
+    END IF;
+    -- In this order, and with a minute for the time that a session takes to show that it has begun a transaction.
+    SELECT least(clock_timestamp(), min(a.xact_start)) - interval '1 minute' INTO oldest
+    FROM pg_stat_activity a WHERE a.datname = current_database();
+    SELECT pg_snapshot_xmin(s.snapshot)::text::bigint, pg_snapshot_xmax(s.snapshot)::text::bigint INTO horizon, newest
+    FROM pg_current_snapshot() AS s (snapshot);
+    SELECT d.* INTO c FROM workflow.span_cursor d;
+    IF NOT FOUND THEN
+        INSERT INTO workflow.span_cursor (id, from_xid, until_xid, since, next_xid, next_since)
+        VALUES (1, horizon, horizon, oldest, newest, oldest) ON CONFLICT DO NOTHING;
+        RETURN;
+    END IF;
+    -- An idle database has no rows to read, and gets no writes.
+    IF c.from_xid = c.until_xid AND NOT EXISTS (
+        SELECT FROM workflow.execution_log l
+        WHERE l.created_at >= CASE WHEN c.until_xid >= c.next_xid THEN c.next_since ELSE c.since END
+          AND ((l.xmin::text::bigint - c.until_xid) & 4294967295) < horizon - c.until_xid) THEN
+        RETURN;
+    END IF;
+    SELECT d.* INTO c FROM workflow.span_cursor d FOR UPDATE SKIP LOCKED;
+    -- Another caller reads.
+    IF NOT FOUND OR c.from_xid = c.until_xid AND c.until_xid >= horizon THEN
+        RETURN;
+    END IF;
+    IF c.from_xid = c.until_xid THEN
+        IF c.until_xid >= c.next_xid THEN
+            c.since := c.next_since;
+            c.next_xid := newest;
+            c.next_since := oldest;
+        END IF;
+        c.until_xid := horizon;
+    END IF;
+    FOR burst IN
+        SELECT l.instance_id, l.seq, l.created_at, l.events FROM workflow.execution_log l
+        WHERE l.created_at >= greatest(c.since, c.last_at)
+          AND ((l.xmin::text::bigint - c.from_xid) & 4294967295) < c.until_xid - c.from_xid
+          AND (c.last_at IS NULL OR (l.created_at, l.instance_id, l.seq) > (c.last_at, c.last_instance, c.last_seq))
+        ORDER BY l.created_at, l.instance_id, l.seq LIMIT wf_take_spans.max
+    LOOP
+        number := number + 1;
+        c.last_at := burst.created_at;
+        c.last_instance := burst.instance_id;
+        c.last_seq := burst.seq;
+        RETURN QUERY
+        SELECT i.id, burst.seq, burst.created_at, i.definition_id, i.version, i.parent_instance_id, i.traceparent, i.created_at,
+               coalesce((SELECT jsonb_agg(jsonb_strip_nulls(jsonb_build_object('event', e.event -> 'event', 'activity', e.event -> 'activity_id',
+                                                                              'type', e.event -> 'activity_type', 'bookmark', e.event -> 'bookmark_id')) ORDER BY e.number)
+                         FROM (SELECT j.event, j.number
+                               FROM jsonb_array_elements(workflow._events(burst.instance_id, burst.events)) WITH ORDINALITY AS j (event, number)
+                               -- Details and values: neither their number nor their contents belong in a trace.
+                               WHERE j.event ->> 'event' <> ALL (ARRAY['Started', 'Completed', 'Line', 'Published', 'Note', 'Logged', 'Inputs evaluated', 'Outputs set'])
+                               ORDER BY j.number LIMIT 200) e), '[]')
+        FROM workflow.instances i WHERE i.id = burst.instance_id;
+    END LOOP;
+    IF number < max THEN
+        c.from_xid := c.until_xid;
+        c.last_at := NULL;
+        c.last_instance := NULL;
+        c.last_seq := NULL;
+    END IF;
+    UPDATE workflow.span_cursor d
+    SET from_xid = c.from_xid, until_xid = c.until_xid, since = c.since, next_xid = c.next_xid, next_since = c.next_since,
+        last_at = c.last_at, last_instance = c.last_instance, last_seq = c.last_seq;
+END $$;
+
+COMMENT ON FUNCTION wf_take_spans(integer) IS 'bursts that no transaction has taken yet, for an exporter of traces; a rollback returns them; for pg_monitor';
+
 CREATE FUNCTION workflow._act(
     events          bytea,
     OUT at          timestamptz,

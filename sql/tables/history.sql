@@ -54,5 +54,22 @@ CREATE INDEX audit_log_at_idx ON workflow.audit_log (at);
 -- Which acts concern a removed instance, and a correlation id?
 CREATE INDEX audit_log_instance_id_idx ON workflow.audit_log (instance_id) WHERE instance_id IS NOT NULL;
 CREATE INDEX audit_log_correlation_id_idx ON workflow.audit_log (correlation_id) WHERE correlation_id IS NOT NULL;
+-- Up to where the journal has been read for traces: rows of transactions below until_xid are complete, and those from from_xid on
+-- are still to be read, behind the last one. Rows have no index by transaction, so their time bounds the search: since, and from
+-- next_xid on next_since.
+CREATE TABLE workflow.span_cursor (
+    id            integer     CONSTRAINT span_cursor_pkey PRIMARY KEY,
+    from_xid      bigint      NOT NULL,
+    until_xid     bigint      NOT NULL,
+    since         timestamptz NOT NULL,
+    next_xid      bigint      NOT NULL,
+    next_since    timestamptz NOT NULL,
+    last_at       timestamptz,
+    last_instance uuid,
+    last_seq      integer
+);
+
+COMMENT ON TABLE workflow.span_cursor IS 'up to where wf_take_spans has read the journal; at most one row, and none in a dump, because transaction ids belong to a server';
+
 SELECT pg_catalog.pg_extension_config_dump('workflow.execution_log', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.audit_log', '');

@@ -9,10 +9,12 @@ use clap::{ArgAction, Args};
 mod endpoints;
 mod metrics;
 mod sign_on;
+mod traces;
 
 pub use endpoints::EndpointOptions;
 pub use metrics::MetricsOptions;
 pub use sign_on::{PROXY_GROUPS, PROXY_PERSON, RoleRule, SignOnOptions, texts};
+pub use traces::TracesOptions;
 
 /// The folder of Elsa Studio by default.
 pub const DEFAULT_STUDIO: &str = "/var/lib/wf/studio";
@@ -91,6 +93,9 @@ pub struct ServeOptions {
 
     #[command(flatten)]
     pub metrics: MetricsOptions,
+
+    #[command(flatten)]
+    pub traces: TracesOptions,
 }
 
 impl ServeOptions {
@@ -142,6 +147,7 @@ impl ServeOptions {
         }
         let others = [Some(self.listen), self.endpoints.endpoints_listen];
         let problem = self.metrics.problem(others.into_iter().flatten());
+        let problem = problem.or_else(|| self.traces.problem());
         problem.or_else(|| self.sign_on.problem()).or_else(|| self.endpoints.problem())
     }
 }

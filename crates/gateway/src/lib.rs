@@ -25,6 +25,7 @@ mod scopes;
 mod server;
 mod shares;
 mod studio;
+mod traces;
 mod traffic;
 mod waiting;
 
@@ -53,6 +54,9 @@ pub async fn serve(options: ServeOptions, database: ConnectOptions) -> Result<()
     let metrics = app.options.metrics.metrics_listen.map(|address| (address, metrics::router(&app)));
     if metrics.is_some() && app.options.metrics.metrics_role.is_some() {
         tokio::spawn(metrics::first_check(app.clone()));
+    }
+    if app.options.traces.traces_endpoint.is_some() {
+        tokio::spawn(traces::export(app.clone()));
     }
     server::serve(&app, routes::router(&app), endpoints, metrics)
         .await

@@ -108,7 +108,8 @@ pub fn examine(arguments: DoctorArguments, shared: &SharedArguments) -> Result<(
             files::of_serve(options, &mut findings);
             let endpoints = options.endpoints.endpoints_role.as_deref().map(|role| (rights::ENDPOINTS, role));
             let metrics = options.metrics.metrics_role.as_deref().map(|role| (rights::METRICS, role));
-            listeners.extend(endpoints.into_iter().chain(metrics));
+            let traces = options.traces.traces_role.as_deref().map(|role| (rights::TRACES, role));
+            listeners.extend(endpoints.into_iter().chain(metrics).chain(traces));
             Purpose::Serve
         }
         Some(Service::Work(options)) => {

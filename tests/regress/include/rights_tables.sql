@@ -44,6 +44,7 @@ SELECT wf_set_directory('people(text)') \g /dev/null
 RESET client_min_messages;
 -- Empty as a rule, or but for an update.
 INSERT INTO workflow.schema_2 VALUES (1);
+INSERT INTO workflow.span_cursor VALUES (1, 1, 1, now(), 1, now());
 -- No superuser lends its rights.
 INSERT INTO workflow.invoker_grants SELECT min(id), max(id) FROM workflow.owners;
 INSERT INTO workflow.accepted_owners SELECT min(id), max(id), false FROM workflow.owners;

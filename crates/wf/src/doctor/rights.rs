@@ -152,7 +152,15 @@ pub const METRICS: OpenListener = OpenListener {
     page: "docs/monitoring.md",
 };
 
-/// Examines the role of a listener without a login.
+pub const TRACES: OpenListener = OpenListener {
+    subject: "traces",
+    option: "--traces-role",
+    functions: &["wf_take_spans"],
+    outcome: "no spans are sent",
+    page: "docs/monitoring.md",
+};
+
+/// Examines the role of a listener without a login, or of the exporter of traces.
 pub async fn examine_listener(
     client: &Client,
     listener: &OpenListener,

@@ -48,4 +48,5 @@ mod studio;
 mod support;
 mod terminal;
 mod tls;
+mod traces;
 mod waiting;

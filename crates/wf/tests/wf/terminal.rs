@@ -390,6 +390,10 @@ fn doctor_examines_what_a_service_needs() {
     world.admin("postgres", &format!("GRANT pg_monitor TO {}", world.name));
     let (findings, _) = world.examined(&["serve", "--config", &config, "--metrics-role", "pg_monitor"]);
     assert!(is_in(&findings, "metrics", "ok"), "{findings:?}");
+    let collector = "http://127.0.0.1:4318/v1/traces";
+    let traces = ["--traces-endpoint", collector, "--traces-role", "pg_monitor"];
+    let (findings, _) = world.examined(&[&["serve", "--config", config.as_str()][..], &traces[..]].concat());
+    assert!(is_in(&findings, "traces", "ok"), "{findings:?}");
     let (findings, _) = world.examined(&["work", "--config", &config]);
     assert!(is_in(&findings, "rights", "ok") && is_in(&findings, "accepted owners", "ok"), "{findings:?}");
     assert!(is_in(&findings, "options", "ok"), "{findings:?}");

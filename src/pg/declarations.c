@@ -42,9 +42,9 @@ extern void SignalHandlerForConfigReload(int);
 StaticAssertDecl(sizeof(TimeoutId) == sizeof(int), "TimeoutId");
 extern TimeoutId RegisterTimeout(TimeoutId, void (*)(void));
 extern void enable_timeout_after(TimeoutId, int);
+extern void enable_timeout_every(TimeoutId, TimestampTz, int);
 extern void disable_timeout(TimeoutId, bool);
 extern bool get_timeout_active(TimeoutId);
-extern bool get_timeout_indicator(TimeoutId, bool);
 
 extern Oid GetUserId(void);
 extern Oid GetSessionUserId(void);

@@ -19,9 +19,9 @@ unsafe extern "C-unwind" {
     // Timers.
     pub fn RegisterTimeout(timeout: c_int, handler: unsafe extern "C-unwind" fn()) -> c_int;
     pub fn enable_timeout_after(timeout: c_int, milliseconds: c_int);
+    pub fn enable_timeout_every(timeout: c_int, first: pg_sys::TimestampTz, milliseconds: c_int);
     pub fn disable_timeout(timeout: c_int, keep_indicator: bool);
     pub fn get_timeout_active(timeout: c_int) -> bool;
-    pub fn get_timeout_indicator(timeout: c_int, reset: bool) -> bool;
 
     // Functions that only read state and cannot fail: a guard would be most of their cost.
     pub fn GetUserId() -> pg_sys::Oid;

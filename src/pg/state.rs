@@ -7,6 +7,7 @@
 use std::cell::{Cell, RefCell};
 use std::ffi::{CString, c_int, c_void};
 use std::ops::Deref;
+use std::sync::atomic::AtomicBool;
 
 use pgrx::pg_sys::{self, Oid};
 
@@ -101,6 +102,7 @@ pub(super) static CALL: ProcessLocal<Call> = ProcessLocal::new(Call {
     error: RefCell::new(None),
     actor: RefCell::new((None, true)),
     has_deadline: Cell::new(false),
+    deadline_has_fired: AtomicBool::new(false),
     statement_is_timed: Cell::new(false),
     evaluations: Cell::new(0),
     large_tables: Cell::new(LargeTables::NONE),
@@ -114,6 +116,8 @@ pub(super) struct Call {
     /// The actor of the outermost call, and whether the setting was LOCAL.
     pub(super) actor: RefCell<(Option<String>, bool)>,
     pub(super) has_deadline: Cell<bool>,
+    /// Whether the timer of the last deadline has fired. A signal handler sets it.
+    pub(super) deadline_has_fired: AtomicBool,
     /// Whether `statement_timeout` ran when the last deadline began.
     pub(super) statement_is_timed: Cell<bool>,
     /// The number of running evaluations of users' SQL. A plan that one of them may be executing must not be freed.

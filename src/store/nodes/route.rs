@@ -138,8 +138,9 @@ fn named(name: &str) -> Result<Predicate, PgError> {
 /// `keeps`; in a subtransaction, so that they can be released.
 ///
 /// PL/pgSQL can catch the cancellation by name (`query_canceled`). The answer of a function that did so counts as a
-/// wait, because it may have been made without the lock. If it continues to wait after that, only termination of the
-/// session ends it, as with any function that catches cancellations.
+/// wait, because it may have been made without the lock. If it continues to wait, it is cancelled again each
+/// [`LONGEST_CHECK`]. PostgreSQL has no error that cannot be caught, so a function that catches all of them in a loop
+/// ends only with its session.
 fn admits_soon(predicate: &Predicate, key: &str, keeps: bool) -> Result<Option<bool>, PgError> {
     let ask = || {
         let (deadline, waits) = (Deadline::arm(LONGEST_CHECK), ShortWaits::of(SHORTEST_WAIT));

@@ -63,6 +63,16 @@ EXCEPTION WHEN query_canceled THEN RETURN true;
 END $$;
 SELECT count(*) FROM wf_claim_tasks('{check}', max => 1);
 SELECT * FROM wf_check();
+-- If it continues to wait, it is cancelled again.
+CREATE OR REPLACE FUNCTION is_placed(key text) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_sleep(86400);
+EXCEPTION WHEN query_canceled THEN
+    PERFORM pg_sleep(86400);
+    RETURN true;
+END $$;
+SELECT count(*) FROM wf_claim_tasks('{check}', max => 1);
+SELECT * FROM wf_check();
 -- Not set, all keys are here.
 SET workflow.route_check = '';
 SELECT outcome('wf_start(''event'', correlation_id => %L)', :'here'), outcome('wf_start(''event'', correlation_id => %L)', :'there'), outcome('wf_start(''event'', correlation_id => %L)', NULL);

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # lose.sh NODE: kills a node, and promotes its replica, as Patroni would. Meanwhile its keys are not served; those of other nodes are.
+# Nothing that was committed is lost if the replica is synchronous (replica.sh). Clients repeat a wf_call that returned no result.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 node=$1 replica=$1-replica
 [ -e "$SCALE_DIR/$replica" ] || die "$node has no replica: replica.sh $node"

@@ -3,6 +3,10 @@
 # move.sh --prepare PARTITION FROM TO: stops after both nodes have prepared; --finish or --undo completes or undoes the move, also after a
 # crash of either node.
 # move.sh --end PARTITION FROM TO: completes or undoes an interrupted move.
+#
+# The old node prepares wf_remove_partitions, wf_export_instances(…, remove => true) and the removal of the business rows; the new node
+# prepares wf_add_partitions, wf_import_instances and the rows. If both are prepared, commit the new node, then the old one, then change the
+# router; otherwise roll back both. The same rule ends a transaction that is found prepared later. Meanwhile calls for the partition wait.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 what=move
 if [[ $1 == --* ]]; then

@@ -5,7 +5,7 @@
 --
 -- A moved instance is deleted by one subscription and inserted by another. If the insertion comes first, it waits for the deletion:
 -- PostgreSQL repeats what has failed. Before a key is moved again, wait until the slot of its current node has confirmed its arrival:
--- otherwise a newer row is there first, and that subscription fails for ever.
+-- otherwise a newer row is there first, and that subscription fails for ever. A replica that is promoted needs the slot of its node.
 CREATE SCHEMA workflow;
 
 CREATE TABLE workflow.instances (

@@ -1,6 +1,10 @@
 #!/usr/bin/env bash
 # split.sh NODE NEW: divides a node with all its data. Its replica becomes a separate node with half of the partitions, and each removes
 # what belongs to the other. Calls for moved keys are refused (40001) between the first step and the last one, and have to be sent again.
+#
+# The replica has workflow.enabled = off until it has its own partitions. After the split, wf_keep_instances(NULL, dry_run => true) says on
+# each node what it will remove; with max_percent => 100 it is repeated until it returns 0. Pause transactions that write business rows
+# without a call: no guard rejects them. Instances without a correlation id stay on both nodes.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 node=$1 new=$2
 mine=() theirs=()

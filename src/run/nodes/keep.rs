@@ -33,6 +33,10 @@ pub struct Options {
 /// It begins after the key with which the session's last call ended. That call may have been rolled back since, so keys
 /// before it are not known to be done: less than `max` is returned only after all keys.
 ///
+/// Each statement of the function sees a new snapshot, and a key is checked for the limit and again when it is removed. A
+/// function whose answers change meanwhile could exceed the limit, so functions.md forbids it. The guard's own answers
+/// hold until the transaction ends.
+///
 /// # Errors
 /// 22004 if nothing decides which keys belong here, 54000 if this call and those that continue it would remove more than
 /// `max_percent`, 27000 if a trigger prevents the deletion of an instance.

@@ -56,6 +56,11 @@ CREATE FUNCTION shop.check() RETURNS TABLE (problem text, node text, shard bigin
     WHERE r.error IS NULL AND r.groupid IN (SELECT n.groupid FROM shop.nodes() AS n WHERE NOT n.is_drained)
       AND r.report ->> 'definitions' IS DISTINCT FROM f.report ->> 'definitions'
     UNION ALL
+    SELECT 'deployments are missing', n.nodename || ':' || n.nodeport, NULL, count(*) || ' statements; CALL shop.add_node'
+    FROM shop.nodes() AS n CROSS JOIN shop.deployed AS d
+    WHERE NOT n.is_drained AND NOT EXISTS (SELECT FROM shop.deployed_on AS o WHERE o.groupid = n.groupid AND o.number = d.number)
+    GROUP BY n.nodename, n.nodeport
+    UNION ALL
     SELECT 'prepared transaction is older than 5 minutes', r.node, NULL, x FROM r CROSS JOIN jsonb_array_elements_text(r.report -> 'prepared') AS x
     UNION ALL
     SELECT 'closed shard', n.nodename || ':' || n.nodeport, p.shardid,

@@ -20,7 +20,8 @@ for file in install deploy move add-node check repair rebalance; do
 done
 
 # A node that has no shard of shop.deployment yet.
-while read -r call; do ask "$call"; done < <(ask "SELECT format('CALL shop.add_node(%L, %s)', n.nodename, n.nodeport) FROM shop.nodes() AS n WHERE n.route IS NULL")
+calls=$(ask "SELECT format('CALL shop.add_node(%L, %s);', n.nodename, n.nodeport) FROM shop.nodes() AS n WHERE n.route IS NULL")
+while read -r call; do [ -z "$call" ] || ask "$call"; done <<<"$calls"
 ask "SELECT shop.deploy(\$\$SELECT public.wf_define('{\"definitionId\": \"order\", \"root\": {\"id\": \"paid\", \"type\": \"Event\", \"eventName\": \"OrderPaid\"}}')\$\$)"
 check
 for n in 1 2 3 4; do ask "SELECT shop.begin_order('A-$n', 'begin')"; done
@@ -29,16 +30,19 @@ calls="BEGIN;
 INSERT INTO shop.wf_call (key, message, kind, name) VALUES ('A-1', 'bank-1', 'event', 'OrderPaid') ON CONFLICT (key, message) DO UPDATE SET result = excluded.result RETURNING result;
 INSERT INTO shop.wf_call (key, message, kind, name) VALUES ('A-2', 'bank-2', 'event', 'OrderPaid') ON CONFLICT (key, message) DO UPDATE SET result = excluded.result RETURNING result;
 COMMIT"
-[ "$(ask "$calls")" = "$(ask "$calls")" ] || die "a repeated message has another answer"
+first=$(ask "$calls")
+again=$(ask "$calls")
+[ "$first" = "$again" ] || die "a repeated message has another answer"
 check
 ask "SELECT shop.trim_calls()" >/dev/null
 ask "CALL shop.repair()"
 
 # A shard moves to another node, and its order is paid there.
 shard=$(ask "SELECT get_shard_id_for_distribution_column('shop.orders', 'A-3'::text)")
-read -r target_name target_port < <(psql -X -q -At -F ' ' -c "SELECT n.nodename, n.nodeport FROM shop.nodes() AS n
+move=$(ask "SELECT format('CALL shop.move_shard(%s, %L, %s)', $shard, n.nodename, n.nodeport) FROM shop.nodes() AS n
     WHERE n.groupid <> (SELECT p.groupid FROM pg_dist_placement AS p WHERE p.shardid = $shard) LIMIT 1")
-ask "CALL shop.move_shard($shard, '$target_name', $target_port)"
+[ -n "$move" ] || die "there is no second node"
+ask "$move"
 check
 ask "SELECT shop.pay_order('A-3', 'bank-3', 200)"
 ask "CALL shop.rebalance()"

@@ -1,6 +1,7 @@
 -- Tables, guard and calls of a shop on Citus. Run it on the coordinator as a superuser, after CREATE EXTENSION citus and workflow, with
 -- shared_preload_libraries = 'citus,workflow' on all servers and the nodes added. The coordinator must have no shards
--- (citus_set_coordinator_host, shouldhaveshards = false).
+-- (citus_set_coordinator_host, shouldhaveshards = false). Leave max_prepared_transactions at 0, and Citus sets twice max_connections: with 50,
+-- one of two INSERTs of 400 rows failed. Sessions of a pool may be shared between transactions. Each node also has connections from the others.
 --
 -- Tried on Citus 13.2.2 with PostgreSQL 15.20: the distributed tables, the row trigger, ON CONFLICT, delegated functions, a guard that reads
 -- a reference table. Not tried there: this text as a whole, the isolation check, and the try-lock. Run by our tests with stand-ins for

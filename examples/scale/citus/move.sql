@@ -2,16 +2,23 @@
 --
 -- 1. Closes the shard: its home becomes NULL on all nodes. Calls for its keys now fail with 40001, and timers stay due.
 -- 2. If it was closed before, or was not where its home was (an interrupted move, Citus's rebalancer, a split): brings what each other node
---    has for it to the node that has its rows.
+--    has for it to the node that has its rows. What the new node has stays there.
 -- 3. In one transaction: waits for calls that were admitted before and exports the instances, moves the rows, and imports the instances.
 -- 4. Opens the shard on its new node. A node that has not yet committed step 3 still holds the shard's lock, so no call is too early there.
 --
 -- If it is interrupted, call it again: until then the shard is closed, or unchanged. Of two sessions that move a shard, one gets 55006. Set
 -- lock_timeout if long transactions use the shard. All instances of one key have to fit into workflow.memory_limit.
 --
+-- A tree of instances (parents and their children) moves as a whole. If its correlation ids belong to several shards, none of these can move:
+-- the call fails with 55000, before it closes the shard unless only an instance without an id connects them, or the shard was closed.
+--
+-- A session that still has the old metadata may send the SQL of a timer to the old node just after a move (42P01; one timer in 53 moves). The
+-- instance then has an incident: wf_retry.
+--
 -- Tried on Citus 13.2.2, 64 times: in one transaction a delegated export, citus_move_shard_placement, and a delegated import, each once. Not
--- tried there: that a procedure runs them, the steps around them (only a guard that reads such a table), and several exports and imports in the
--- transaction, for shards with more than 32 MB of instances. Run by our tests with stand-ins, with kills at each statement: everything here.
+-- tried there: that a procedure runs them, the steps around them (only a guard that reads such a table), the search for trees, and several
+-- exports and imports in the transaction, for shards with more than 32 MB of instances. Run by our tests with stand-ins, with kills at each
+-- statement: everything here.
 
 -- On a node: keys of a shard from one on, in order, or NULL. The tables are those of shop.misplaced.
 CREATE FUNCTION shop.next_keys(shard bigint, from_key text, most integer) RETURNS text[] LANGUAGE sql AS $$
@@ -29,9 +36,8 @@ CREATE FUNCTION shop.next_keys(shard bigint, from_key text, most integer) RETURN
           ORDER BY 1 LIMIT most) AS v (key)
 $$;
 
--- On a node: these keys, and those that parents and children of their instances have, which move together. A key of another shard is left out:
--- then the export fails, since such a tree cannot be moved.
-CREATE FUNCTION shop.with_related(shard bigint, keys text[]) RETURNS text[] LANGUAGE sql AS $$
+-- On a node: these keys, and those that parents and children of their instances have, which move together.
+CREATE FUNCTION shop.with_related(keys text[]) RETURNS text[] LANGUAGE sql AS $$
     WITH RECURSIVE related (id, parent, key) AS (
         SELECT i.id, i.parent_instance_id, i.correlation_id FROM workflow.instances AS i WHERE i.correlation_id = ANY (keys)
         UNION
@@ -40,7 +46,7 @@ CREATE FUNCTION shop.with_related(shard bigint, keys text[]) RETURNS text[] LANG
             UNION ALL SELECT i.id, i.parent_instance_id, i.correlation_id FROM workflow.instances AS i WHERE i.id = r.parent
             UNION ALL SELECT i.id, i.parent_instance_id, i.correlation_id FROM workflow.instances AS i WHERE i.correlation_id = r.key)
             AS n (id, parent, key))
-    SELECT array_agg(k.key) FROM (SELECT r.key FROM related AS r UNION SELECT unnest(keys)) AS k (key) WHERE shop.shard_of(k.key) = shard
+    SELECT array_agg(k.key) FROM (SELECT r.key FROM related AS r UNION SELECT unnest(keys)) AS k (key) WHERE k.key IS NOT NULL
 $$;
 
 -- On the node that is meant: packs and removes about `most_bytes` of what a shard has here, from a key on. The first element of the result is
@@ -49,6 +55,8 @@ CREATE FUNCTION shop.export_some(shard bigint, source integer, from_key text, mo
 DECLARE
     this_group integer := (SELECT l.groupid FROM pg_catalog.pg_dist_local_group AS l);
     keys text[];
+    related text[];
+    other_key text;
     most integer := 4;
     pieces bytea[];
     bytes bigint;
@@ -65,7 +73,14 @@ BEGIN
             RETURN array_prepend(NULL, packed);
         END IF;
         WHILE keys <> '{}' LOOP
-            pieces := ARRAY(SELECT public.wf_export_instances(keys => shop.with_related(shard, keys[:most]), remove => true));
+            related := shop.with_related(keys[:most]);
+            other_key := (SELECT min(k) FROM unnest(related) AS k WHERE shop.shard_of(k) <> shard);
+            IF other_key IS NOT NULL THEN
+                RAISE EXCEPTION 'a tree of instances has correlation ids of shard % and of another one', shard USING ERRCODE = '55000',
+                    DETAIL = format('"%s" is of shard %s.', other_key, shop.shard_of(other_key)),
+                    HINT = 'A tree moves as a whole. Delete it after it has ended. CALL shop.repair(dry_run => false) opens the shard where it is.';
+            END IF;
+            pieces := ARRAY(SELECT public.wf_export_instances(keys => related, remove => true));
             IF pieces = '{}' AND (shop.next_keys(shard, keys[1], 1))[1] = ANY (keys[:most]) THEN
                 RAISE EXCEPTION 'the export of shard % is empty, but there are instances', shard USING ERRCODE = '55000';
             END IF;
@@ -109,6 +124,24 @@ END $$;
 SELECT create_distributed_function('shop.leave(text,bigint,integer,text,bigint)', '$1', colocate_with := 'shop.orders', force_delegation := true);
 SELECT create_distributed_function('shop.leave_stray(text,bigint,integer,text,bigint)', '$1', colocate_with := 'shop.deployment', force_delegation := true);
 SELECT create_distributed_function('shop.arrive(text,bigint,integer,bytea[])', '$1', colocate_with := 'shop.orders', force_delegation := true);
+
+-- On the node of a shard: a parent and a child of which only one belongs to the shard, or NULL.
+CREATE FUNCTION shop.find_cross_shard_tree(route text, shard bigint) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN (SELECT format('"%s" of shard %s and "%s" of shard %s', p.correlation_id, shop.shard_of(p.correlation_id),
+                          c.correlation_id, shop.shard_of(c.correlation_id))
+            FROM workflow.instances AS c JOIN workflow.instances AS p ON p.id = c.parent_instance_id
+            WHERE (shop.shard_of(p.correlation_id) = find_cross_shard_tree.shard) <> (shop.shard_of(c.correlation_id) = find_cross_shard_tree.shard) LIMIT 1);
+END $$;
+SELECT create_distributed_function('shop.find_cross_shard_tree(text,bigint)', '$1', colocate_with := 'shop.orders', force_delegation := true);
+-- On the coordinator.
+CREATE FUNCTION shop.cross_shard_tree_of(shard bigint) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    found text;
+BEGIN
+    EXECUTE format('SELECT shop.find_cross_shard_tree(%L, %s)', shop.route_of(shard), shard) INTO found;
+    RETURN found;
+END $$;
 
 -- On the coordinator only: what was exported and not yet imported. No row outlives its transaction.
 CREATE UNLOGGED TABLE shop.parcel (shard bigint, number integer GENERATED ALWAYS AS IDENTITY, pieces bytea[]);
@@ -169,6 +202,7 @@ DECLARE
     node record;
     was_open boolean;
     ticket bigint;
+    tree text;
 BEGIN
     PERFORM shop.lock_move(shard);
     SELECT n.groupid INTO target FROM pg_catalog.pg_dist_node AS n
@@ -179,12 +213,21 @@ BEGIN
     IF target IS NULL OR source.groupid IS NULL THEN
         RAISE EXCEPTION 'there is no node "%:%", or no shard % of shop.orders', target_name, target_port, shard USING ERRCODE = '22023';
     END IF;
+    tree := CASE WHEN source.groupid <> target THEN shop.cross_shard_tree_of(shard) END;
+    IF tree IS NOT NULL THEN
+        RAISE EXCEPTION 'a tree of instances has correlation ids of shard % and of another one', shard USING ERRCODE = '55000',
+            DETAIL = 'They are ' || tree || '.', HINT = 'A tree moves as a whole. Delete it after it has ended.';
+    END IF;
     was_open := EXISTS (SELECT FROM shop.home AS h WHERE h.shard = move_shard.shard AND h.groupid = source.groupid);
     ticket := shop.close_shard(shard);
     COMMIT;
 
     IF NOT was_open THEN
-        FOR node IN SELECT * FROM shop.nodes() AS n WHERE n.groupid <> source.groupid ORDER BY n.groupid LOOP
+        FOR node IN SELECT * FROM shop.nodes() AS n WHERE n.groupid NOT IN (source.groupid, target) ORDER BY n.groupid LOOP
+            -- A drained node cannot be reached, and need not be if it has nothing.
+            CONTINUE WHEN node.route IS NULL AND EXISTS (
+                SELECT FROM shop.reports() AS r
+                WHERE r.groupid = node.groupid AND NOT r.report -> 'misplaced' @> jsonb_build_array(jsonb_build_object('shard', move_shard.shard)));
             IF node.route IS NULL THEN
                 RAISE EXCEPTION 'no shard of shop.deployment is on %', node.nodename USING ERRCODE = '55000', HINT = 'Call shop.add_node.';
             END IF;

@@ -3,6 +3,7 @@
 -- call that names another strategy is not stopped, but the guard then closes the shards that it moved.
 --     CALL shop.rebalance()                                                      lists moves with instances
 --     CALL shop.rebalance(dry_run => false)                                      makes them
+-- A shard that cannot move because of a tree of instances stays, and a WARNING says so.
 -- To drain a node:
 --     SELECT citus_set_node_property('node3', 5432, 'shouldhaveshards', false);  CALL shop.rebalance(dry_run => false);
 --     SELECT citus_drain_node('node3', 5432)                                     moves the shards of other tables
@@ -44,11 +45,17 @@ $$;
 CREATE PROCEDURE shop.rebalance(dry_run boolean DEFAULT true) LANGUAGE plpgsql AS $$
 DECLARE
     planned record;
+    tree text;
 BEGIN
     IF EXISTS (SELECT FROM shop.check() AS c WHERE c.problem IN ('misplaced keys', 'closed shard', 'no copy of shop.home', 'node reports an error')) THEN
         RAISE EXCEPTION 'the cluster must be repaired before it is rebalanced' USING ERRCODE = '55000', HINT = 'SELECT * FROM shop.check().';
     END IF;
     FOR planned IN SELECT * FROM shop.rebalance_plan() LOOP
+        tree := shop.cross_shard_tree_of(planned.shard);
+        IF tree IS NOT NULL THEN
+            RAISE WARNING 'shard % cannot move: a tree of instances has the correlation ids %', planned.shard, tree;
+            CONTINUE;
+        END IF;
         RAISE INFO 'shard %: from % to %:%', planned.shard, planned.source, planned.target_name, planned.target_port;
         IF NOT dry_run THEN
             CALL shop.move_shard(planned.shard, planned.target_name, planned.target_port);

@@ -2,7 +2,7 @@
 # examples/scale/citus with stand-ins for Citus's functions (citus_standin.sql), since Citus cannot be had here: a coordinator and two nodes.
 # A shard moves with its instances while one of the three is killed at each statement, at each PREPARE and at each COMMIT PREPARED. Each
 # instance and each order is then on exactly one node, no node answers for a key whose instances are elsewhere, and the next call of
-# shop.move_shard ends the move. Then calls and a second session during a move, a rebalancer that moves a shard alone, a split, check, repair,
+# shop.move_shard ends the move. Then calls and a second session during a move, a tree of two shards, a rebalancer that moves a shard alone, a split, check, repair,
 # rebalance, a drain and the return of the node.
 # Long: `make test` leaves it to `make test-all`.
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
@@ -180,6 +180,27 @@ grep -q "another session has taken over the move of shard $shard" "$WORKFLOW_TMP
 ok
 echo "ok: during a move calls fail at once, and no other session moves the shard"
 
+# A tree with correlation ids of two shards cannot move: the call says so before it closes the shard, and a rebalance passes over it. The
+# export alone rejects it as well.
+root=$(same_shard root)
+child=$(on second query "SELECT k FROM (SELECT 'O-' || n AS k FROM generate_series(1, 10000) AS n) AS v WHERE shop.is_here(k) AND shop.shard_of(k) <> $shard LIMIT 1")
+tree=$(on second query "SELECT wf_start('parent', '{\"child\": \"$child\"}', correlation_id => '$root')")
+if move first >"$WORKFLOW_TMP/said" 2>&1; then fail "a tree of two shards moved"; fi
+grep -q "a tree of instances has correlation ids of shard $shard and of another one" "$WORKFLOW_TMP/said" || fail "$(cat "$WORKFLOW_TMP/said")"
+grep -q "They are \"$root\" of shard $shard and \"$child\" of shard" "$WORKFLOW_TMP/said" || fail "$(cat "$WORKFLOW_TMP/said")"
+settle
+ok
+if on second query "SELECT shop.export_some($shard, 2, '$root', 1)" 2>"$WORKFLOW_TMP/said"; then fail "a tree of two shards was exported"; fi
+grep -q "\"$child\" is of shard" "$WORKFLOW_TMP/said" || fail "$(cat "$WORKFLOW_TMP/said")"
+ask "UPDATE pg_dist_node SET shouldhaveshards = false WHERE groupid = 2"
+ask "CALL shop.rebalance()" 2>"$WORKFLOW_TMP/said"
+ask "UPDATE pg_dist_node SET shouldhaveshards = true WHERE groupid = 2"
+settle
+grep -q "shard $shard cannot move" "$WORKFLOW_TMP/said" || fail "$(cat "$WORKFLOW_TMP/said")"
+on second query "SELECT wf_delete_instance('$tree')" >/dev/null
+once "a tree that cannot move"
+echo "ok: a tree of two shards is not torn"
+
 # bare FROM TO: Citus moves the shard alone.
 bare() {
     ask "SELECT citus_move_shard_placement($shard, '${!1}', 5432, '${!2}', 5432, 'block_writes')" >/dev/null
@@ -262,10 +283,17 @@ ask "SELECT shop.deploy(\$s\$SELECT wf_define('$late')\$s\$)" >/dev/null
 settle
 ok
 on second is 0 "SELECT count(*) FROM workflow.definition_list WHERE definition_id = 'late'"
+# Having nothing, it does not hinder a repair.
+ask "SELECT shop.close_shard($shard)" >/dev/null
+settle
+ask "CALL shop.repair(dry_run => false)" 2>/dev/null
+settle
+ok
 ask "UPDATE pg_dist_node SET shouldhaveshards = true WHERE groupid = 2"
 rebalance "dry_run => false"
 [ "$(spread)" = "33 32" ] || fail "$(spread)"
-ask "SELECT problem FROM shop.check()" | grep -qx "definitions differ" || fail "the check does not see what is missing"
+[ "$(ask "SELECT problem FROM shop.check() ORDER BY 1")" = "definitions differ
+deployments are missing" ] || fail "$(ask "SELECT * FROM shop.check()")"
 ask "CALL shop.add_node('$second', 5432)"
 settle
 both is 1 "SELECT count(*) FROM workflow.definition_list WHERE definition_id = 'late'"

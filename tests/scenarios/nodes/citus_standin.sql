@@ -125,11 +125,13 @@ CREATE FUNCTION pg_catalog.get_shard_id_for_distribution_column(tab regclass, ke
 CREATE FUNCTION standin.group_of(tab regclass, key text) RETURNS integer LANGUAGE sql AS $$
     SELECT p.groupid FROM pg_dist_placement AS p WHERE p.shardid = get_shard_id_for_distribution_column(tab, key) $$;
 
--- Writes on the coordinator. A row goes to its node, whose triggers run there, and not to the table of the coordinator.
+-- Writes on the coordinator. A row goes to its node, whose triggers run there, and not to the table of the coordinator. A trigger does not see
+-- ON CONFLICT: calls are the only rows that are inserted with it.
 CREATE FUNCTION standin.forward_row() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM standin.on_node(standin.group_of(TG_RELID, to_jsonb(NEW) ->> TG_ARGV[0]),
-        format('INSERT INTO %1$s SELECT (jsonb_populate_record(NULL::%1$s, %2$L)).*', TG_RELID::regclass, to_jsonb(NEW)));
+        format('INSERT INTO %1$s SELECT (jsonb_populate_record(NULL::%1$s, %2$L)).* ', TG_RELID::regclass, to_jsonb(NEW))
+        || CASE TG_TABLE_NAME WHEN 'wf_call' THEN 'ON CONFLICT (key, message) DO UPDATE SET result = excluded.result' ELSE '' END);
     RETURN NULL;
 END $$;
 -- The only reference table is shop.home. The second node has no copy before replicate_reference_tables; its own rows, from when the files

@@ -33,6 +33,7 @@ SELECT count(wf_start('event', correlation_id => 'moved'));
 CREATE TABLE moving AS SELECT wf_export_instances('{moved}', remove => true) AS bundle;
 CREATE TABLE calls (number integer GENERATED ALWAYS AS IDENTITY, name text, arguments text);
 INSERT INTO calls (name, arguments) VALUES
+    ('wf_take_spans', $$$$),
     ('wf_define', $$document('hears', '{"id": "on", "type": "Event", "eventName": "Other", "canStartWorkflow": true}')$$),
     ('wf_save_draft', $$document('hears', '{"id": "on", "type": "Event", "eventName": "Draft", "canStartWorkflow": true}')$$),
     ('wf_publish', $$'hears'$$),
@@ -117,6 +118,7 @@ INSERT INTO calls (name, arguments) VALUES
     ('wf_add_partitions', $$ARRAY[0], 1$$),
     ('wf_keep_instances', $$'kept(text)', max_percent => 100$$),
     ('wf_remove_partitions', $$ARRAY[0]$$),
+    ('wf_take_spans', $$$$),
     ('wf_set_actor', $$'ada'$$),
     ('wf_set_role', $$'regress_two_phase_clerk'$$);
 

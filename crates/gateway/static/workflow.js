@@ -23,7 +23,8 @@
         const answer = await fetch(address, { signal: running.signal });
         const page = new DOMParser().parseFromString(await answer.text(), "text/html");
         const found = page.getElementById("list");
-        if (!answer.ok || !found) return location.assign(address);
+        // A page that refuses what is only half typed has a list as well.
+        if (!found) return location.assign(address);
         document.getElementById("list").replaceWith(document.adoptNode(found));
         history.replaceState(null, "", address);
       } catch (error) {

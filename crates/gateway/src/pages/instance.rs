@@ -186,7 +186,7 @@ impl Instance {
 }
 
 /// The class of the pill with the state of an instance.
-fn state_class(sub_status: &str, is_paused: bool) -> &'static str {
+pub(super) fn state_class(sub_status: &str, is_paused: bool) -> &'static str {
     match sub_status {
         "Finished" => "good",
         "Faulted" => "bad",

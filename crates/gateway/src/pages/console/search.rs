@@ -14,6 +14,7 @@ use crate::gateway::App;
 use crate::pages::csv;
 use crate::pages::frame::{Frame, PageFailure, Visitor, html};
 use crate::pages::inbox::list::instant;
+use crate::pages::instance::state_class;
 use crate::pages::statement::Statement;
 use crate::pages::typed::Typed;
 use crate::routing::Routes;
@@ -51,14 +52,21 @@ const INSTANCES: &str = concat!(
     " FROM workflow.instance_page($1::pg_catalog.jsonb, page => $2::integer, page_size => $3::integer) AS p"
 );
 
-/// All pages in one snapshot. $1: the filter.
+/// All pages in one snapshot, no more than there are. $1: the filter.
 const ALL: &str = concat!(
     "SELECT ",
     columns!(),
-    " FROM pg_catalog.generate_series(0, 9) AS g (n), \
-     LATERAL workflow.instance_page($1::pg_catalog.jsonb, page => g.n, page_size => 1000) AS p \
+    " FROM workflow.instance_count($1::pg_catalog.jsonb) AS c CROSS JOIN LATERAL pg_catalog.generate_series(\
+         0, (c.total_count OPERATOR(pg_catalog.-) 1) OPERATOR(pg_catalog./) 1000) AS g (n) \
+     CROSS JOIN LATERAL workflow.instance_page($1::pg_catalog.jsonb, page => g.n, page_size => 1000) AS p \
      ORDER BY p.created_at DESC, p.instance_id DESC"
 );
+
+/// $1: the filter.
+const IS_COMPLETE: &str = "SELECT c.is_exact FROM workflow.instance_count($1::pg_catalog.jsonb) AS c";
+
+/// What the last line of a file says that may lack instances.
+const CUT_SHORT: &str = "The search was cut short: instances may be missing.";
 
 /// The sub-statuses by which a list can be narrowed.
 const STATUSES: [&str; 5] = ["Pending", "Suspended", "Faulted", "Finished", "Cancelled"];
@@ -170,12 +178,7 @@ impl Found {
 
     /// The class of the pill with its status.
     fn class(&self) -> &'static str {
-        match self.sub_status.as_str() {
-            "Faulted" => "bad",
-            "Finished" => "good",
-            "Cancelled" | "Cancelling" => "warn",
-            _ => "",
-        }
+        state_class(&self.sub_status, self.is_paused)
     }
 
     /// The cells of its line of CSV.
@@ -248,6 +251,8 @@ struct Page {
     instances: Vec<Found>,
     /// How many there are, if there are any.
     total: Option<String>,
+    /// Whether all instances were examined that can match.
+    is_complete: bool,
     has_next: bool,
     failure: Option<Failure>,
     sql: String,
@@ -290,14 +295,16 @@ async fn show(
         Err(failure) if failure.status == StatusCode::BAD_REQUEST => (Vec::new(), Some(failure)),
         Err(failure) => return Err(failure.into()),
     };
-    let count = rows.first().map(|row| (row.get::<_, i32>("total_count"), row.get::<_, bool>("is_exact")));
-    let more = |(total, _): (i32, bool)| usize::try_from(total).is_ok_and(|total| total > asked.page * PAGE);
+    let is_complete = failure.is_some() || is_complete(&app, &visitor, &asked.filter, &rows).await?;
+    let total = rows.first().map(|row| row.get::<_, i32>("total_count"));
+    let has_more = total.is_some_and(|total| usize::try_from(total).is_ok_and(|total| total > asked.page * PAGE));
     let status = failure.as_ref().map_or(StatusCode::OK, |failure| failure.status);
     let response = html(&Page {
         frame: Frame::new(&app, &visitor, PATH, "Search").await?,
         instances: rows.iter().map(Found::from).collect(),
-        total: count.map(|(total, is_exact)| counted(f64::from(total), !is_exact)),
-        has_next: asked.page < MAX_PAGES && count.is_some_and(more),
+        total: total.map(|total| counted(f64::from(total), !is_complete)),
+        is_complete,
+        has_next: asked.page < MAX_PAGES && has_more,
         asked,
         failure,
         sql,
@@ -308,10 +315,26 @@ async fn show(
 /// The list as a file.
 async fn export(app: &App, visitor: &Visitor, filter: &Filter) -> Result<Response, PageFailure> {
     let rows = Statement::new(ALL, vec![Some(filter.json()?)]).read(&app.database, &visitor.caller).await?;
-    let has_more = rows.first().is_some_and(|row| row.get::<_, i32>("total_count") as usize > csv::MOST);
-    // One row too many makes the file say that there are more.
-    let beyond = has_more.then(Vec::new);
-    Ok(csv::response("instances.csv", &COLUMNS, rows.iter().map(|row| Found::from(row).cells()).chain(beyond)))
+    let last = last_line(rows.len(), is_complete(app, visitor, filter, &rows).await?);
+    Ok(csv::response("instances.csv", &COLUMNS, rows.iter().map(|row| Found::from(row).cells()).chain(last)))
+}
+
+/// Whether a list has all instances that match. An empty one does not say it in its rows.
+async fn is_complete(app: &App, visitor: &Visitor, filter: &Filter, rows: &[Row]) -> Result<bool, Failure> {
+    if let Some(row) = rows.first() {
+        return Ok(row.get("is_exact"));
+    }
+    let counted = Statement::new(IS_COMPLETE, vec![Some(filter.json()?)]).read(&app.database, &visitor.caller).await?;
+    Ok(counted.first().is_none_or(|row| row.get("is_exact")))
+}
+
+/// What follows the instances in a file. A row after the last permitted one makes the file say that there are more.
+fn last_line(rows: usize, is_complete: bool) -> Option<Vec<String>> {
+    match (is_complete, rows < csv::MOST) {
+        (true, _) => None,
+        (false, true) => Some(vec![CUT_SHORT.to_owned()]),
+        (false, false) => Some(Vec::new()),
+    }
 }
 
 #[cfg(test)]
@@ -328,6 +351,13 @@ mod tests {
         assert_eq!(read("total=.. 20"), Some(json!({"name": "total", "to": "20"})));
         assert_eq!(read("dots=.."), Some(json!({"name": "dots", "value": ".."})));
         assert_eq!([read("4711"), read("=4711"), read(" =1")], [None, None, None]);
+    }
+
+    #[test]
+    fn a_file_says_whether_instances_are_missing() {
+        assert_eq!([last_line(0, true), last_line(csv::MOST, true)], [None, None]);
+        assert_eq!(last_line(3, false), Some(vec![CUT_SHORT.to_owned()]));
+        assert_eq!(last_line(csv::MOST, false), Some(Vec::new()));
     }
 
     #[test]

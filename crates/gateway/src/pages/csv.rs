@@ -43,10 +43,10 @@ fn push_line<'a>(text: &mut String, cells: impl Iterator<Item = &'a str>) {
     text.push_str("\r\n");
 }
 
-/// A cell. A spreadsheet would run a cell that begins like a formula, unless an apostrophe makes it text. Some split
-/// lines at semicolons or tabs as well.
+/// A cell. A spreadsheet would run a cell that begins like a formula, unless an apostrophe makes it text. Some read
+/// full-width signs as well, and some split lines at semicolons or tabs.
 fn escaped(cell: &str) -> String {
-    let is_formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    let is_formula = cell.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠', '\t', '\r', '\n']);
     let cell = if is_formula { format!("'{cell}") } else { cell.to_owned() };
     if cell.contains(['"', ',', ';', '\t', '\r', '\n']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell }
 }
@@ -69,6 +69,8 @@ mod tests {
             ("@A1", "'@A1"),
             ("\t=1", "\"'\t=1\""),
             ("\r=1", "\"'\r=1\""),
+            ("\n=1", "\"'\n=1\""),
+            ("＝1", "'＝1"),
             ("=HYPERLINK(\"x\",\"y\")", "\"'=HYPERLINK(\"\"x\"\",\"\"y\"\")\""),
             ("a=1", "a=1"),
         ] {

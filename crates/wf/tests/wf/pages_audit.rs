@@ -37,7 +37,7 @@ fn the_audit_is_searched_by_person_action_object_and_time() {
     let of_instance = format!("?object={instance}");
     for (query, acts) in [
         ("?action=start", 2),
-        ("?action=pause", 1),
+        ("?action=Pause", 1),
         ("?action=start&object=a-1", 1),
         ("?action=start&definition=ask", 2),
         ("?action=start&definition=as", 0),
@@ -48,6 +48,7 @@ fn the_audit_is_searched_by_person_action_object_and_time() {
         ("?action=start&from=2999-01-01T00:00", 0),
         ("?action=start&to=2000-01-01T00:00", 0),
         ("?action=start&from=yesterday&upto=nonsense&skip=-1", 2),
+        ("?action=start&upto=2999-01-01T00:00:00Z&skip=18446744073709551615", 0),
     ] {
         let page = ada.page(&format!("/audit{query}"));
         assert_eq!(page.matches("<td data-name=\"Action\">").count(), acts, "{query}: {page}");

@@ -27,9 +27,11 @@ pub fn routes() -> Routes {
 const PATH: &str = "/audit";
 /// Acts per page.
 const PAGE: usize = 50;
+/// Maximum number of acts of one time that precede a page.
+const MAX_SKIP: usize = 1_000_000;
 
-/// The latest acts. $1: a part of the name of the person or role, in lower case; $2: a part of the action; $3: the
-/// definition; $4: the instance; $5: the correlation id; $6 and $7: from when until when; $8: the time of the latest
+/// The latest acts. $1: a part of the name of the person or role, in lower case; $2: a part of the action, in lower
+/// case, as all actions are; $3: the definition; $4: the instance; $5: the correlation id; $6 and $7: from when until when; $8: the time of the latest
 /// one, and $9: how many of that time precede the page; $10: limit. Acts have no id. Those of one time have any fixed
 /// order.
 const ACTS: &str = concat!(
@@ -210,7 +212,7 @@ impl Asked {
             object: text("object"),
             from: text("from"),
             to: text("to"),
-            upto: upto.map(|at| (at, typed.one("skip").parse().unwrap_or_default())),
+            upto: upto.map(|at| (at, typed.one("skip").parse().map_or(0, |skip: usize| skip.min(MAX_SKIP)))),
         }
     }
 
@@ -242,7 +244,7 @@ impl Asked {
         let correlation_id = if instance.is_some() { String::new() } else { self.object.clone() };
         let filter = vec![
             Some(self.who.to_lowercase()),
-            Some(self.action.clone()),
+            Some(self.action.to_lowercase()),
             Some(self.definition.clone()),
             instance.map(|id| id.to_string()),
             Some(correlation_id),

@@ -21,7 +21,7 @@ use spans::Burst;
 const TAKE: &str = "SELECT s.instance_id, s.seq, s.at, s.definition_id, s.version, s.parent_instance_id, s.traceparent, \
      s.started_at, s.events::pg_catalog.text AS events FROM @wf.wf_take_spans($1) s";
 
-/// Bursts in a request.
+/// Bursts in a request, at most.
 const BATCH: i32 = 200;
 /// The pause after all bursts have been sent.
 const INTERVAL: Duration = Duration::from_secs(2);
@@ -33,6 +33,10 @@ const PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(60)];
 const SEND_TIME: Duration = Duration::from_secs(10);
 /// How long the database may take before the connection counts as lost.
 const SILENCE: Duration = Duration::from_secs(60);
+/// A search that is abandoned would otherwise continue and hold the cursor, and so would the transaction of a gateway
+/// that is gone. Both limits are shorter than [`SILENCE`], the second one longer than [`SEND_TIME`].
+const SESSION: &str =
+    "SET search_path = ''; SET statement_timeout = '45s'; SET idle_in_transaction_session_timeout = '30s'";
 
 /// Sends spans until the gateway stops.
 pub async fn export(app: App) {
@@ -64,16 +68,7 @@ async fn export_on_a_connection(app: &App, collector: &Collector, has_sent: &mut
         Ok(connected) => connected,
     };
     let failed = match tokio::time::timeout(SILENCE, become_role(app, &client)).await {
-        Ok(Ok(schema)) => loop {
-            match tokio::time::timeout(SILENCE, export_batch(&client, &schema, collector)).await {
-                Ok(Ok(pause)) => {
-                    *has_sent = true;
-                    tokio::time::sleep(pause).await;
-                }
-                Ok(Err(failed)) => break failed,
-                Err(_) => break "the server does not answer".into(),
-            }
-        },
+        Ok(Ok(schema)) => export_batches(&client, &schema, collector, has_sent).await,
         Ok(Err(failed)) => failed,
         Err(_) => "the server does not answer".into(),
     };
@@ -81,38 +76,84 @@ async fn export_on_a_connection(app: &App, collector: &Collector, has_sent: &mut
     failed
 }
 
+/// Sends batches until one fails, and returns why.
+async fn export_batches(client: &Client, schema: &str, collector: &Collector, has_sent: &mut bool) -> String {
+    let mut batch = BATCH;
+    loop {
+        match tokio::time::timeout(SILENCE, export_batch(client, schema, collector, &mut batch)).await {
+            Ok(Ok(pause)) => {
+                *has_sent = true;
+                tokio::time::sleep(pause).await;
+            }
+            Ok(Err(failed)) => return failed,
+            Err(_) => return "the server does not answer".into(),
+        }
+    }
+}
+
 /// Takes the role, which stays: no SQL of users runs in this session. Returns the schema of the extension.
 async fn become_role(app: &App, client: &Client) -> Result<String, String> {
     let role: &str = app.options.traces.traces_role.as_deref().unwrap_or_default();
-    client.batch_execute("SET search_path = ''").await.map_err(|error| described(&error))?;
+    client.batch_execute(SESSION).await.map_err(|error| described(&error))?;
     let schema = extension_schema(client).await.map_err(|error| error.to_string())?;
     let values: [(&(dyn ToSql + Sync), Type); 1] = [(&role, Type::TEXT)];
     let became = client.query_typed("SELECT pg_catalog.set_config('role', $1, false)", &values).await;
     became.map(|_| schema).map_err(|error| described(&error))
 }
 
-/// Sends a batch, and returns the pause before the next one.
-async fn export_batch(client: &Client, schema: &str, collector: &Collector) -> Result<Duration, String> {
+/// Sends a batch, and returns the pause before the next one. Changes the size of batches: a smaller one comes after a
+/// request that was too large.
+async fn export_batch(
+    client: &Client,
+    schema: &str,
+    collector: &Collector,
+    batch: &mut i32,
+) -> Result<Duration, String> {
     let begun = Instant::now();
-    let rows = take(client, schema).await.map_err(|error| described(&error))?;
+    let rows = take(client, schema, *batch).await.map_err(|error| described(&error))?;
     let searched = begun.elapsed();
     let bursts: Result<Vec<Burst>, String> = rows.iter().map(Burst::of).collect();
-    if let Some(body) = spans::request(&bursts?) {
-        collector.send(body).await?;
+    let body = spans::request(&bursts?);
+    if let Some(body) = body
+        && collector.send(body).await? == Reception::TooLarge
+    {
+        if *batch > 1 {
+            *batch /= 2;
+            client.batch_execute("ROLLBACK").await.map_err(|error| described(&error))?;
+            return Ok(Duration::ZERO);
+        }
+        tracing::error!("the spans of a burst are too many for the collector, and are left out");
     }
     client.batch_execute("COMMIT").await.map_err(|error| described(&error))?;
-    let is_full = usize::try_from(BATCH).is_ok_and(|batch| rows.len() == batch);
-    Ok(if is_full { Duration::ZERO } else { INTERVAL.max(searched * REST) })
+    let pause = if is_full(rows.len(), *batch) { Duration::ZERO } else { INTERVAL.max(searched * REST) };
+    // Slowly: the limit of the collector stays.
+    *batch = BATCH.min(*batch + BATCH / 20);
+    Ok(pause)
 }
 
-async fn take(client: &Client, schema: &str) -> Result<Vec<Row>, Error> {
-    let values: [(&(dyn ToSql + Sync), Type); 1] = [(&BATCH, Type::INT4)];
+/// Whether further bursts are likely to wait. A few rows of a full batch may be missing: those of bursts without an
+/// instance, as of starts that were rejected.
+fn is_full(rows: usize, batch: i32) -> bool {
+    usize::try_from(batch).is_ok_and(|batch| rows * 2 >= batch)
+}
+
+async fn take(client: &Client, schema: &str, batch: i32) -> Result<Vec<Row>, Error> {
+    let values: [(&(dyn ToSql + Sync), Type); 1] = [(&batch, Type::INT4)];
     client.batch_execute("BEGIN ISOLATION LEVEL READ COMMITTED").await?;
     client.query_typed(&TAKE.replace("@wf", schema), &values).await
 }
 
 fn described(error: &Error) -> String {
     error.as_db_error().map_or_else(|| error.to_string(), |error| error.message().to_owned())
+}
+
+/// What the collector has done with a request that is not to be repeated as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reception {
+    /// The spans are accepted, or rejected for good.
+    Done,
+    /// It accepts smaller requests only.
+    TooLarge,
 }
 
 /// What receives the spans.
@@ -141,19 +182,31 @@ impl Collector {
 
     /// # Errors
     /// The collector has not accepted the spans, and may accept them later.
-    async fn send(&self, body: Vec<u8>) -> Result<(), String> {
+    async fn send(&self, body: Vec<u8>) -> Result<Reception, String> {
         let request = Request::post(&self.url).header("Content-Type", "application/json").body(body);
         let (request, agent) = (request.map_err(|error| error.to_string())?, self.agent.clone());
         let sent = tokio::task::spawn_blocking(move || agent.run(request).map(|response| response.status()));
         match sent.await.map_err(|error| error.to_string())? {
-            Ok(status) if status.is_success() => Ok(()),
+            Ok(status) if status.is_success() => Ok(Reception::Done),
+            Ok(StatusCode::PAYLOAD_TOO_LARGE) => Ok(Reception::TooLarge),
             // By OTLP the data is malformed: the collector would reject it again.
             Ok(StatusCode::BAD_REQUEST) => {
                 tracing::error!("the collector has rejected spans, which are left out");
-                Ok(())
+                Ok(Reception::Done)
             }
             Ok(status) => Err(format!("the collector answers with status {status}")),
             Err(error) => Err(format!("cannot reach the collector: {error}")),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_that_lacks_a_few_rows_is_followed_at_once() {
+        assert_eq!([200, 199, 100, 99, 0].map(|rows| is_full(rows, BATCH)), [true, true, true, false, false]);
+        assert_eq!([0, 1].map(|rows| is_full(rows, 1)), [false, true]);
     }
 }

@@ -61,7 +61,7 @@ impl Burst {
             parent_instance: row.try_get("parent_instance_id")?,
             traceparent: traceparent.and_then(|text| Traceparent::parse(&text)),
             started_at: row.try_get("started_at")?,
-            events: serde_json::from_str(&row.try_get::<_, String>("events")?)?,
+            events: events(&row.try_get::<_, String>("events")?),
         })
     }
 
@@ -163,6 +163,14 @@ impl BurstEvent {
     }
 }
 
+/// The events of a row. Those that cannot be read are left out, because the row would stop the export for ever.
+fn events(text: &str) -> Vec<BurstEvent> {
+    serde_json::from_str(text).unwrap_or_else(|error| {
+        tracing::error!(cause = %error, "a span is sent without its events, which cannot be read");
+        Vec::new()
+    })
+}
+
 /// The body of a request with the spans of bursts. `None`: they have none.
 pub fn request(bursts: &[Burst]) -> Option<Vec<u8>> {
     let spans: Vec<Value> = bursts.iter().flat_map(Burst::spans).collect();
@@ -240,6 +248,12 @@ mod tests {
         assert_eq!(wait["startTimeUnixNano"], "1767225600000000000");
         assert_eq!(run["startTimeUnixNano"], "1767139200000000000");
         assert!(run.get("links").is_none());
+    }
+
+    #[test]
+    fn events_that_cannot_be_read_are_left_out() {
+        assert_eq!(super::events(r#"[{"event": "Faulted"}]"#).len(), 1);
+        assert!(super::events(r#"[{"event": 1}]"#).is_empty());
     }
 
     #[test]

@@ -43,15 +43,22 @@
   }
 
   // The page of an instance shows its changes. The hub, which Studio uses as well, checks once a second whether there are
-  // any. The page is then read again, unless something in it has the focus.
+  // any. The page is then read again, unless something in it has the focus or is selected. One read runs at a time, and
+  // the next one waits several times as long as the last one took, so that a busy instance costs the server little.
   const live = () => document.querySelector("#live[data-instance]");
   if (live()) {
     const END = "\u001e";
     const note = document.getElementById("changed");
     let socket;
     let timer;
-    const has_focus = () => live()?.contains(document.activeElement) ?? false;
-    const renew = async () => {
+    let wait = 200;
+    const is_used = () => {
+      const shown = live();
+      const selection = getSelection();
+      if (!shown) return false;
+      return shown.contains(document.activeElement) || (!selection.isCollapsed && shown.contains(selection.anchorNode));
+    };
+    const read = async () => {
       const shown = live();
       if (!shown) return;
       const answer = await fetch(location.href).catch(() => undefined);
@@ -59,8 +66,8 @@
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       const fresh = page.getElementById("live");
       if (!fresh || !shown.isConnected || fresh.dataset.stamp === shown.dataset.stamp) return;
-      note.hidden = !has_focus();
-      if (has_focus()) return;
+      note.hidden = !is_used();
+      if (is_used()) return;
       const open = [...shown.querySelectorAll("details")].map((details) => details.open);
       fresh.querySelectorAll("details").forEach((details, at) => (details.open = open[at] ?? false));
       // A browser would show the picture that it has.
@@ -68,9 +75,22 @@
       shown.replaceWith(document.adoptNode(fresh));
       if (!live()) disconnect();
     };
+    const renew = async () => {
+      const begun = performance.now();
+      await read().catch(() => undefined);
+      wait = Math.min(Math.max(200, 5 * (performance.now() - begun)), 30000);
+      const is_asked = timer === "again";
+      timer = undefined;
+      if (is_asked) later();
+    };
+    // Asked for while a read waits, it comes once; while one runs, once more after it.
     const later = () => {
-      clearTimeout(timer);
-      timer = setTimeout(renew, 200);
+      if (timer === "running") timer = "again";
+      if (timer !== undefined) return;
+      timer = setTimeout(() => {
+        timer = "running";
+        renew();
+      }, wait);
     };
     const connect = () => {
       if (socket || document.hidden || !live()) return;

@@ -140,6 +140,8 @@ fn only_late_tasks_are_listed() {
     let ada = Browser::ada(&world);
     let all = ada.page("/inbox");
     assert!(all.contains("Check receipt") && all.contains("Check order"), "{all}");
+    let tab = "For my groups <span class=\"count\">2</span> <span class=\"late small\">1 late</span>";
+    assert!(all.contains(tab), "{all}");
     let late = ada.page("/inbox?late=yes");
     assert!(late.contains("Check receipt") && !late.contains("Check order"), "{late}");
     assert!(late.contains("name=\"late\" value=\"yes\" checked"), "{late}");

@@ -195,12 +195,14 @@ macro_rules! ordered {
     };
 }
 
-/// How many tasks are for the visitor, up to a thousand. $1: the visitor's groups that are no roles.
+/// How many tasks are for the visitor, and how many of them are late, of the oldest thousand. $1: the visitor's groups that are no roles.
 const COUNTS: &str = concat!(
     "SELECT pg_catalog.count(*) FILTER (WHERE t.is_mine) AS mine, \
-            pg_catalog.count(*) FILTER (WHERE NOT t.is_mine) AS roles FROM (SELECT ",
+            pg_catalog.count(*) FILTER (WHERE t.is_mine AND t.is_late) AS late_mine, \
+            pg_catalog.count(*) FILTER (WHERE NOT t.is_mine) AS roles, \
+            pg_catalog.count(*) FILTER (WHERE NOT t.is_mine AND t.is_late) AS late_roles FROM (SELECT ",
     mine!(),
-    " AS is_mine FROM workflow.open_tasks t WHERE ",
+    " AS is_mine, t.deadline OPERATOR(pg_catalog.<) pg_catalog.now() AS is_late FROM workflow.open_tasks t WHERE ",
     for_me!("$1::pg_catalog.text[]"),
     " AND NOT t.excluded LIMIT 1000) t"
 );
@@ -308,11 +310,13 @@ impl ListQuery {
     }
 }
 
-/// How many tasks are for the visitor in person, and for the visitor's roles besides, and how many answers the visitor
-/// has given, if that is known: no index finds the answers, so only the page that lists them counts them.
+/// How many tasks are for the visitor in person, and for the visitor's roles besides, how many of each are late, and how
+/// many answers the visitor has given, if that is known: no index finds the answers, so only the page that lists them counts them.
 pub struct Counts {
     pub mine: i64,
+    pub late_mine: i64,
     pub roles: i64,
+    pub late_roles: i64,
     pub done: Option<i64>,
 }
 
@@ -332,7 +336,13 @@ impl List {
         let groups = visitor.groups();
         let counts = app.database.read(&visitor.caller, COUNTS, parameters![groups.clone()]).await?;
         let count = |name: &str| counts.first().map_or(0, |row| row.get(name));
-        let counts = Counts { mine: count("mine"), roles: count("roles"), done: None };
+        let counts = Counts {
+            mine: count("mine"),
+            late_mine: count("late_mine"),
+            roles: count("roles"),
+            late_roles: count("late_roles"),
+            done: None,
+        };
         let (whose, order, page) = (query.whose(&counts), query.order(), query.page());
         let sql = match whose {
             Whose::Mine => ordered!(order, concat!(for_me!("$5::pg_catalog.text[]"), " AND ", mine!())),

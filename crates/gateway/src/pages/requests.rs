@@ -26,6 +26,26 @@ const PAGE: usize = 20;
 /// Maximum number of pages.
 const MAX_PAGES: i64 = 500;
 
+/// The latest 20 tasks `s` that satisfy a condition, in the order in which they were opened, as a JSON array of
+/// [`Step`]s.
+macro_rules! steps {
+    ($condition:literal) => {
+        concat!(
+            "(SELECT pg_catalog.jsonb_agg(pg_catalog.to_jsonb(s) ORDER BY s.task_id)::pg_catalog.text FROM (\
+                SELECT s.task_id, s.name, s.people, s.status, s.completed_by AS by, ",
+            instant!("s.created_at"),
+            " AS since, ",
+            instant!("s.deadline"),
+            " AS due, ",
+            instant!("s.completed_at"),
+            " AS at FROM workflow.request_steps s WHERE ",
+            $condition,
+            " ORDER BY s.task_id DESC LIMIT 20) s) AS steps"
+        )
+    };
+}
+pub(super) use steps;
+
 /// The latest requests of the person, each with its latest 20 tasks. $1: offset; $2: limit; $3: the id of the earliest
 /// one.
 const REQUESTS: &str = concat!(
@@ -34,42 +54,42 @@ const REQUESTS: &str = concat!(
     instant!("r.created_at"),
     " AS created, ",
     instant!("r.finished_at"),
-    " AS finished, (SELECT pg_catalog.jsonb_agg(pg_catalog.to_jsonb(s) ORDER BY s.task_id)::pg_catalog.text FROM (\
-        SELECT s.task_id, s.name, s.people, s.status, s.completed_by AS by, ",
-    instant!("s.created_at"),
-    " AS since, ",
-    instant!("s.deadline"),
-    " AS due, ",
-    instant!("s.completed_at"),
-    " AS at FROM workflow.request_steps s WHERE s.instance_id OPERATOR(pg_catalog.=) r.instance_id \
-        ORDER BY s.task_id DESC LIMIT 20) s) AS steps \
-     FROM (SELECT * FROM workflow.my_requests q WHERE q.instance_id OPERATOR(pg_catalog.>=) $3 \
+    " AS finished, ",
+    steps!("s.instance_id OPERATOR(pg_catalog.=) r.instance_id"),
+    " FROM (SELECT * FROM workflow.my_requests q WHERE q.instance_id OPERATOR(pg_catalog.>=) $3 \
         OFFSET $1 LIMIT $2) r ORDER BY r.instance_id DESC"
 );
 
-/// A task of a request.
+/// A task of a request: whom it asks, and who has answered.
 #[derive(Deserialize)]
-struct Step {
-    name: String,
+pub struct Step {
+    pub name: String,
     #[serde(default)]
-    people: Vec<String>,
-    status: String,
-    by: Option<String>,
-    since: Option<DateTime<Utc>>,
-    due: Option<DateTime<Utc>>,
-    at: Option<DateTime<Utc>>,
+    pub people: Vec<String>,
+    pub status: String,
+    pub by: Option<String>,
+    pub since: Option<DateTime<Utc>>,
+    pub due: Option<DateTime<Utc>>,
+    pub at: Option<DateTime<Utc>>,
 }
 
 impl Step {
-    fn is_open(&self) -> bool {
+    /// The tasks in a row with the column that `steps!` reads.
+    pub fn list(row: &Row) -> Vec<Self> {
+        let steps: Option<Value> =
+            row.get::<_, Option<&str>>("steps").and_then(|text| json::read(text.as_bytes()).ok());
+        steps.and_then(|steps| serde_json::from_value(steps).ok()).unwrap_or_default()
+    }
+
+    pub fn is_open(&self) -> bool {
         self.status == "Open"
     }
 
-    fn is_late(&self) -> bool {
+    pub fn is_late(&self) -> bool {
         self.is_open() && self.due.is_some_and(|due| due < Utc::now())
     }
 
-    fn people(&self) -> String {
+    pub fn people(&self) -> String {
         let names: Vec<&str> = self.people.iter().map(|name| person(name)).collect();
         names.join(", ")
     }
@@ -90,11 +110,9 @@ struct Request {
 
 impl Request {
     fn new(row: &Row, reader: &Reader) -> Self {
-        let parsed = |column: &str| -> Option<Value> {
-            row.get::<_, Option<&str>>(column).and_then(|text| json::read(text.as_bytes()).ok())
-        };
-        let output = parsed("output").filter(|output| output.as_object().is_some_and(|members| !members.is_empty()));
-        let steps = parsed("steps").and_then(|steps| serde_json::from_value(steps).ok());
+        let output: Option<Value> =
+            row.get::<_, Option<&str>>("output").and_then(|text| json::read(text.as_bytes()).ok());
+        let output = output.filter(|output| output.as_object().is_some_and(|members| !members.is_empty()));
         Self {
             id: row.get("instance_id"),
             definition: row.get("definition"),
@@ -105,7 +123,7 @@ impl Request {
             created: row.get("created"),
             finished: row.get("finished"),
             output: output.map(|output| ReadableValue::new(&output, None, reader)),
-            steps: steps.unwrap_or_default(),
+            steps: Step::list(row),
         }
     }
 

@@ -16,6 +16,7 @@ use super::frame::{Frame, PageFailure, Visitor, html};
 use super::inbox::list::{List, ListQuery, OpenTask, about, instant, person, task_columns, task_definition};
 use super::inbox::{DoneQuery, notice};
 use super::reader::Reader;
+use super::requests::Step;
 use super::statement::Statement;
 use super::task_form::{ABSTAIN, Form, NO, YES};
 use super::typed::Typed;
@@ -152,6 +153,8 @@ struct Page<'a> {
     details: Option<ReadableValue>,
     form: Form,
     comments: Vec<Comment>,
+    /// The tasks of others who were asked the same, if the visitor may read them.
+    others: Vec<Step>,
     /// People whom the visitor can ask instead.
     colleagues: Vec<String>,
     as_json: bool,
@@ -272,6 +275,7 @@ async fn page(
     };
     let response = html(&Page {
         comments: talk::comments(app, visitor, task.open.id).await?,
+        others: talk::others(app, visitor, &task.open).await?,
         colleagues,
         frame: Frame::new(app, visitor, "/inbox", task.open.name.as_str()).await?,
         list: List::read(app, visitor, query).await?,

@@ -129,6 +129,29 @@ fn check(world: &World) -> String {
 }
 
 #[test]
+fn who_else_was_asked_is_shown_to_those_who_may_read_it() {
+    let world = World::new();
+    world.sql(
+        r#"SET ROLE ada;
+        SELECT wf_define('{"definitionId": "buy", "root": {"id": "buy", "type": "Approve", "by": ["role:ada", "role:ben"], "name": "Approve purchase", "subject": "A desk"}}');
+        SELECT wf_start('buy')"#,
+    );
+    let task = |voter: &str| {
+        let sql = format!("SELECT task_id::text FROM workflow.open_tasks WHERE candidates = '{{role:{voter}}}'");
+        format!("/inbox/{}", world.value(&sql).unwrap())
+    };
+    let (own, other) = (task("ada"), task("ben"));
+    let (ada, ben) = (Browser::ada(&world), Browser::ben(&world));
+    let page = ada.page(&own);
+    assert!(page.contains("Who else was asked") && page.contains("waits for ben"), "{page}");
+    assert_eq!(ada.post(&own, &[("do", "yes")]).status, 303);
+    let page = ada.page(&other);
+    assert!(page.contains("answered by ada") && !page.contains("waits for ben"), "{page}");
+    let page = ben.page(&other);
+    assert!(page.contains("Approve purchase") && !page.contains("Who else was asked"), "{page}");
+}
+
+#[test]
 fn only_late_tasks_are_listed() {
     let world = World::new();
     check(&world);

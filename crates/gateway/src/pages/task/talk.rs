@@ -1,4 +1,4 @@
-//! What people say about a task, and whom they can ask instead.
+//! What people say about a task, who else was asked, and whom they can ask instead.
 
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
@@ -7,7 +7,8 @@ use uuid::Uuid;
 use crate::failure::Failure;
 use crate::gateway::Gateway;
 use crate::pages::frame::Visitor;
-use crate::pages::inbox::list::instant;
+use crate::pages::inbox::list::{OpenTask, instant};
+use crate::pages::requests::{Step, steps};
 use crate::{json, parameters};
 
 /// The comments on a task; the engine accepts at most 100. $1: the task.
@@ -16,6 +17,16 @@ const COMMENTS: &str = concat!(
     instant!("c.at"),
     " AS at, c.comment, c.attachments::pg_catalog.text AS attachments \
      FROM workflow.task_comments c WHERE c.task_id OPERATOR(pg_catalog.=) $1 ORDER BY c.number"
+);
+
+/// The other tasks with the name $2 of the instance $1, as far as the role may read them: those of the same approval.
+/// $3: the task.
+const OTHERS: &str = concat!(
+    "SELECT ",
+    steps!(
+        "s.instance_id OPERATOR(pg_catalog.=) $1 AND s.name OPERATOR(pg_catalog.=) $2 \
+         AND s.task_id OPERATOR(pg_catalog.<>) $3"
+    )
 );
 
 /// Roles that log in and are members of a role that is a candidate of the task. $1: the candidates.
@@ -55,6 +66,13 @@ pub async fn comments(app: &Gateway, visitor: &Visitor, task: Uuid) -> Result<Ve
         attachments: attachments(row.get("attachments")).unwrap_or_default(),
     };
     Ok(rows.iter().map(comment).collect())
+}
+
+/// Who else was asked the same, and who of them has answered.
+pub async fn others(app: &Gateway, visitor: &Visitor, task: &OpenTask) -> Result<Vec<Step>, Failure> {
+    let values = parameters![task.instance, task.name.as_str(), task.id];
+    let rows = app.database.read(&visitor.caller, OTHERS, values).await?;
+    Ok(rows.first().map_or_else(Vec::new, Step::list))
 }
 
 /// Names to choose from. Others can be typed.

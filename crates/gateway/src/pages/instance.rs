@@ -13,6 +13,7 @@ use tokio_postgres::Row;
 use uuid::Uuid;
 
 use super::frame::{Frame, PageFailure, Visitor, html};
+use super::inbox::answers::if_available;
 use super::inbox::list::definition_name;
 use super::incidents::{Incident, can_retry, incidents};
 use crate::failure::Failure;
@@ -292,7 +293,7 @@ struct PageQuery {
 struct Page {
     frame: Frame,
     instance: Instance,
-    /// `None` for a role that only requested the instance.
+    /// `None` for a role that only requested the instance, and if the journal cannot be read in time.
     timeline: Option<Timeline>,
     children: Children,
     waiting: Vec<Waiting>,
@@ -313,7 +314,8 @@ async fn show(
     let acts = app.database.read(&visitor.caller, ACTS, parameters![instance.id]).await?;
     let children = Children::read(&app, &visitor, instance.id, None, children::FIRST).await?;
     let timeline = match instance.story {
-        Some(_) => Some(Timeline::read(&app, &visitor, instance.id, None, timeline::LATEST).await?),
+        // It reads the whole journal, and an instance with a long one has to be paused or cancelled all the same.
+        Some(_) => if_available(Timeline::read(&app, &visitor, instance.id, None, timeline::LATEST).await)?,
         None => None,
     };
     html(&Page {

@@ -106,7 +106,7 @@ pub async fn count(app: &Gateway, visitor: &Visitor) -> Result<Option<i64>, Fail
 }
 
 /// What was read, unless the database has had no time or no connection for it. A page is worth showing without it.
-fn if_available<T>(read: Result<T, Failure>) -> Result<Option<T>, Failure> {
+pub fn if_available<T>(read: Result<T, Failure>) -> Result<Option<T>, Failure> {
     match read {
         Ok(read) => Ok(Some(read)),
         Err(failure) if failure.status == StatusCode::SERVICE_UNAVAILABLE => Ok(None),

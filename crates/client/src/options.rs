@@ -199,8 +199,9 @@ impl ConnectOptions {
     /// Calls a function with each message that is no error: the warning that an instance is faulted, those of
     /// `wf_define` about a definition, and what SQL of workflows raises. By default they are discarded.
     ///
-    /// The function is called while a connection reads, so it must not wait. It learns neither which call nor which
-    /// instance a message is about, except from its text. `client_min_messages` decides what the server sends.
+    /// The function is called while a connection reads, so it must not wait, and a panic in it ends the connection. It
+    /// learns neither which call nor which instance a message is about, except from its text. `client_min_messages`
+    /// decides what the server sends.
     ///
     /// ```
     /// # use workflow_client::ConnectOptions;

@@ -25,6 +25,7 @@ mod scopes;
 mod server;
 mod shares;
 mod studio;
+mod tls;
 mod traces;
 mod traffic;
 mod waiting;

@@ -6,16 +6,15 @@
 
 mod spans;
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::http::{Request, StatusCode};
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Error, Row};
-use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use workflow_client::{Connector, extension_schema};
 
 use crate::gateway::App;
+use crate::tls;
 use spans::Burst;
 
 const TAKE: &str = "SELECT s.instance_id, s.seq, s.at, s.definition_id, s.version, s.parent_instance_id, s.traceparent, \
@@ -165,14 +164,8 @@ struct Collector {
 impl Collector {
     /// Trusts the system's certificates, and follows no redirects.
     fn new(url: String) -> Self {
-        let trusted = rustls_native_certs::load_native_certs().certs;
-        let trusted: Vec<_> = trusted.iter().map(|der| Certificate::from_der(der).to_owned()).collect();
-        let tls = TlsConfig::builder()
-            .root_certs(RootCerts::Specific(Arc::new(trusted)))
-            .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()))
-            .build();
         let agent = ureq::Agent::config_builder()
-            .tls_config(tls)
+            .tls_config(tls::trusting_system())
             .timeout_global(Some(SEND_TIME))
             .http_status_as_error(false)
             .max_redirects(0)

@@ -3,7 +3,6 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -11,6 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest as _, Sha512};
 
 use super::{BOOT, unpack};
+use crate::tls;
 
 const PACKAGE: &str = "@elsa-workflows/elsa-studio-wasm";
 const ARCHIVE: &str = "elsa-studio-wasm-3.8.2.tgz";
@@ -71,14 +71,7 @@ fn download(registry: &str) -> Result<Vec<u8>, String> {
 
 /// An HTTP agent that trusts the system's certificates.
 fn agent() -> ureq::Agent {
-    use ureq::tls::{Certificate, RootCerts, TlsConfig};
-    let trusted = rustls_native_certs::load_native_certs().certs;
-    let trusted: Vec<_> = trusted.iter().map(|der| Certificate::from_der(der).to_owned()).collect();
-    let tls = TlsConfig::builder()
-        .root_certs(RootCerts::Specific(Arc::new(trusted)))
-        .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()))
-        .build();
-    ureq::Agent::config_builder().tls_config(tls).timeout_global(Some(MAX_TIME)).build().into()
+    ureq::Agent::config_builder().tls_config(tls::trusting_system()).timeout_global(Some(MAX_TIME)).build().into()
 }
 
 fn verify(archive: &[u8]) -> Result<(), String> {

@@ -9,7 +9,8 @@ use openidconnect::{HttpRequest, HttpResponse};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use ureq::tls::{Certificate, RootCerts, TlsConfig};
+
+use crate::tls;
 
 /// Time limit of a request, and maximum size of a response in bytes.
 const MAX_TIME: Duration = Duration::from_secs(10);
@@ -30,15 +31,10 @@ pub struct Transport {
 
 impl Transport {
     pub fn new(ca: Option<&Path>) -> Result<Self, String> {
-        let trusted = match ca {
-            Some(path) => read_certificates(path)?,
-            None => rustls_native_certs::load_native_certs().certs,
+        let tls = match ca {
+            Some(path) => tls::trusting(&read_certificates(path)?),
+            None => tls::trusting_system(),
         };
-        let trusted: Vec<_> = trusted.iter().map(|der| Certificate::from_der(der).to_owned()).collect();
-        let tls = TlsConfig::builder()
-            .root_certs(RootCerts::Specific(Arc::new(trusted)))
-            .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()))
-            .build();
         let agent = ureq::Agent::config_builder()
             .tls_config(tls)
             .timeout_global(Some(MAX_TIME))

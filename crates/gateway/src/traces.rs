@@ -9,6 +9,7 @@ mod spans;
 use std::time::{Duration, Instant};
 
 use axum::http::{Request, StatusCode};
+use serde_json::Value;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Error, Row};
 use workflow_client::{Connector, extension_schema};
@@ -30,6 +31,8 @@ const REST: u32 = 10;
 const PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(60)];
 /// How long the collector may take.
 const SEND_TIME: Duration = Duration::from_secs(10);
+/// Maximum size of its response in bytes.
+const MAX_BYTES: u64 = 64 * 1024;
 /// How long the database may take before the connection counts as lost.
 const SILENCE: Duration = Duration::from_secs(60);
 /// A search that is abandoned would otherwise continue and hold the cursor, and so would the transaction of a gateway
@@ -178,24 +181,57 @@ impl Collector {
     async fn send(&self, body: Vec<u8>) -> Result<Reception, String> {
         let request = Request::post(&self.url).header("Content-Type", "application/json").body(body);
         let (request, agent) = (request.map_err(|error| error.to_string())?, self.agent.clone());
-        let sent = tokio::task::spawn_blocking(move || agent.run(request).map(|response| response.status()));
+        let sent = tokio::task::spawn_blocking(move || {
+            let mut response = agent.run(request)?;
+            // A body that was read leaves the connection for the next request.
+            let body = response.body_mut().with_config().limit(MAX_BYTES).read_to_vec().unwrap_or_default();
+            Ok::<_, ureq::Error>((response.status(), body))
+        });
         match sent.await.map_err(|error| error.to_string())? {
-            Ok(status) if status.is_success() => Ok(Reception::Done),
-            Ok(StatusCode::PAYLOAD_TOO_LARGE) => Ok(Reception::TooLarge),
-            // By OTLP the data is malformed: the collector would reject it again.
-            Ok(StatusCode::BAD_REQUEST) => {
-                tracing::error!("the collector has rejected spans, which are left out");
+            Ok((status, body)) if status.is_success() => {
+                if let Some(spans) = rejected(&body) {
+                    tracing::error!(spans, "the collector has rejected spans, which are left out");
+                }
                 Ok(Reception::Done)
             }
-            Ok(status) => Err(format!("the collector answers with status {status}")),
+            Ok((StatusCode::PAYLOAD_TOO_LARGE, _)) => Ok(Reception::TooLarge),
+            // By OTLP the data is malformed: the collector would reject it again.
+            Ok((StatusCode::BAD_REQUEST, _)) => {
+                tracing::error!("the collector has rejected a request, whose spans are left out");
+                Ok(Reception::Done)
+            }
+            Ok((status, _)) => Err(format!("the collector answers with status {status}")),
             Err(error) => Err(format!("cannot reach the collector: {error}")),
         }
     }
 }
 
+/// How many spans of an accepted request the collector has rejected, which it says in its response. JSON has 64-bit
+/// numbers of OTLP as text; some collectors write numbers.
+fn rejected(body: &[u8]) -> Option<i64> {
+    let response: Value = serde_json::from_slice(body).ok()?;
+    let number = &response["partialSuccess"]["rejectedSpans"];
+    let number = number.as_i64().or_else(|| number.as_str()?.parse().ok());
+    number.filter(|number| *number > 0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_collector_can_reject_a_part() {
+        for (body, number) in [
+            ("", None),
+            ("{}", None),
+            (r#"{"partialSuccess": {}}"#, None),
+            (r#"{"partialSuccess": {"rejectedSpans": "0"}}"#, None),
+            (r#"{"partialSuccess": {"rejectedSpans": "3", "errorMessage": "too old"}}"#, Some(3)),
+            (r#"{"partialSuccess": {"rejectedSpans": 2}}"#, Some(2)),
+        ] {
+            assert_eq!(rejected(body.as_bytes()), number, "{body}");
+        }
+    }
 
     #[test]
     fn a_batch_that_lacks_a_few_rows_is_followed_at_once() {

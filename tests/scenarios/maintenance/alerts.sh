@@ -33,6 +33,7 @@ SET client_min_messages = error;
 SELECT wf_define('{"definitionId": "wrong", "root": {"type": "Fault", "message": "no"}}'),
     wf_define('{"definitionId": "stuck", "root": {"type": "Parallel", "activities": [{"type": "Fault", "message": "no"}, {"type": "Delay", "timeSpan": "1 hour"}]}}'),
     wf_define('{"definitionId": "any", "root": {"id": "a", "type": "RunTask", "taskName": {"input": "name"}}}'),
+    wf_define('{"definitionId": "hears", "root": {"type": "Event", "eventName": "Go"}}'),
     wf_define('{"definitionId": "relay", "root": [{"type": "Event", "eventName": "Go"}, {"type": "ContinueAs"}]}'),
     wf_limit_tasks('Charge card', 1),
     wf_schedule('fails', '0 0 1 1 *', 'SELECT 1 / 0');
@@ -88,7 +89,8 @@ await 1 "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND 
 eventually has_scraped now 'workflow_max_executors 1.0'
 now_fires WorkflowExecutorsBusy
 
-# An event is stored because its instance is locked, and its delivery runs more bursts than it may.
+# An event is stored because its second instance is locked (a call waits for the first), and its delivery runs more bursts than it may.
+query "SELECT wf_start('hears', correlation_id => 'relay')" >/dev/null
 relay=$(query "SELECT wf_start('relay', correlation_id => 'relay')")
 begin locker "SELECT FROM workflow.instances WHERE id = '$relay' FOR UPDATE"
 is t "SELECT queued_id IS NOT NULL FROM wf_publish_event('Go', correlation_id => 'relay', keep_for => '1 day')"

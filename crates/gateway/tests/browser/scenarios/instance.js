@@ -30,7 +30,7 @@ async function look(page) {
   await page.waitForFunction((image) => image.complete && image.naturalWidth > 100, await picture.elementHandle());
 }
 
-const rate = (page) => page.getByRole("row", { name: "Rate" }).getByRole("cell").first().innerText();
+const rate = (page) => pages.section(page, "Values").getByRole("row", { name: "Rate" }).getByRole("cell").first().innerText();
 
 async function set_variable(page) {
   assert.equal(await rate(page), "0");

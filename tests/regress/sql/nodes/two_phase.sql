@@ -30,10 +30,11 @@ CREATE FUNCTION kept(key text) RETURNS boolean LANGUAGE sql RETURN true;
 CREATE FUNCTION people(person text) RETURNS TABLE (name text, mail text, zone text, language text, manager text) STABLE LANGUAGE sql
     AS 'SELECT NULL, NULL, NULL, NULL, NULL';
 SELECT count(wf_start('event', correlation_id => 'moved'));
+-- An exporter takes what is recorded from its first call on.
+SELECT count(*) FROM wf_take_spans();
 CREATE TABLE moving AS SELECT wf_export_instances('{moved}', remove => true) AS bundle;
 CREATE TABLE calls (number integer GENERATED ALWAYS AS IDENTITY, name text, arguments text);
 INSERT INTO calls (name, arguments) VALUES
-    ('wf_take_spans', $$$$),
     ('wf_define', $$document('hears', '{"id": "on", "type": "Event", "eventName": "Other", "canStartWorkflow": true}')$$),
     ('wf_save_draft', $$document('hears', '{"id": "on", "type": "Event", "eventName": "Draft", "canStartWorkflow": true}')$$),
     ('wf_publish', $$'hears'$$),

@@ -109,6 +109,7 @@ static FIND: Statement = Statement::new(
      WHERE i.id > $1 AND (d.owner = ANY ($5) OR i.owner = ANY ($5) OR $6) AND ( \
          i.started_actor = $2 OR k.keeps \
          OR i.finished_at IS NOT NULL AND strpos(concat(i.input, i.variables, i.output), $3) > 0 \
+         OR i.finished_at IS NOT NULL AND EXISTS (SELECT FROM workflow.search_attributes s WHERE s.instance_id = i.id AND s.text = $2) \
          OR EXISTS (SELECT FROM workflow.tasks t WHERE t.instance_id = i.id \
                     AND (t.completed_actor = $2 OR t.completed_for = $2 OR t.assignee = $2 OR strpos(concat(t.candidates, t.comments), $3) > 0 \
                          OR i.finished_at IS NOT NULL AND strpos(concat(t.payload, t.result), $3) > 0)) \
@@ -129,7 +130,7 @@ macro_rules! replacing {
     };
 }
 
-static OF_INSTANCES: [(&str, Statement); 4] = [
+static OF_INSTANCES: [(&str, Statement); 5] = [
     replacing!(
         "instances",
         "UPDATE workflow.instances i SET \
@@ -155,6 +156,12 @@ static OF_INSTANCES: [(&str, Statement); 4] = [
          FROM workflow.instances i \
          WHERE t.instance_id = ANY ($1) AND i.id = t.instance_id AND i.finished_at IS NOT NULL \
              AND concat(t.payload, t.result) ~ $4"
+    ),
+    // Values of variables and inputs, which stay until the instance has ended.
+    replacing!(
+        "search_attributes",
+        "UPDATE workflow.search_attributes s SET text = $3 FROM workflow.instances i \
+         WHERE s.instance_id = ANY ($1) AND i.id = s.instance_id AND i.finished_at IS NOT NULL AND s.text = $2"
     ),
     replacing!(
         "bookmarks",

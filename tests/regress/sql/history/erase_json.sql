@@ -29,4 +29,10 @@ SELECT * FROM wf_erase(actor => 'zed');
 SELECT wf_define('{"definitionId": "one", "options": {"maxConcurrency": {"max": 1}}, "root": {"type": "Event", "eventName": "E"}}') \g /dev/null
 SELECT count(wf_start('one')) FROM generate_series(1, 2);
 SELECT DISTINCT table_name FROM unnest('{stimulus,trigger,input}'::text[]) AS name, wf_erase(actor => name);
+-- Values by which instances are found change as the inputs do: when the instance has ended.
+SELECT wf_define('{"definitionId": "found", "options": {"searchAttributes": {"by": {"input": "by"}}}, "root": {"type": "WriteLine", "text": "x"}}') \g /dev/null
+SELECT wf_define('{"definitionId": "waits", "options": {"searchAttributes": {"by": {"input": "by"}}}, "root": {"type": "Event", "eventName": "Never"}}') \g /dev/null
+SELECT wf_start('found', '{"by": "yan"}'), wf_start('waits', '{"by": "yan"}') \g /dev/null
+SELECT * FROM wf_erase(actor => 'yan', pseudonym => 'erased-2');
+SELECT definition_id, name, text FROM workflow.search_attribute_list ORDER BY 1;
 SELECT problem FROM wf_check();

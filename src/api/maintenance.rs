@@ -177,7 +177,7 @@ fn add_series(
         labels.insert("le".to_owned(), bound.into());
         rows.push(json!({ "name": format!("{metric}_bucket"), "labels": labels, "value": count }));
     }
-    let sum = seconds(histogram.sum.cast_signed());
+    let sum = histogram.sum as f64 / 1e6;
     rows.push(json!({ "name": format!("{metric}_count"), "labels": labels, "value": count }));
     rows.push(json!({ "name": format!("{metric}_sum"), "labels": labels, "value": sum }));
 }

@@ -37,24 +37,38 @@ pub fn by_attributes(filter: &InstanceFilter, newest: bool, found: &mut FoundIns
     let is_wanted = |id: &Uuid| found.versions.as_ref().is_none_or(|versions| versions.contains(id));
     let readable = visibility.versions.iter().filter(|of| visibility.may_read(of.id) && is_wanted(&of.id));
     let definitions: BTreeSet<&str> = readable.map(|version| version.definition.as_str()).collect();
-    let (mut ids, mut is_complete): (Option<BTreeSet<Uuid>>, bool) = (None, true);
-    for wanted in &filter.attributes {
-        let mut matching = BTreeSet::new();
-        for definition in &definitions {
-            interrupt::check();
-            let some = search_attributes::find(definition, &wanted.name, &wanted.condition, newest, WINDOW + 1);
-            is_complete &= some.len() <= WINDOW;
-            matching.extend(some);
+    let (mut ids, mut is_complete): (BTreeSet<Uuid>, bool) = (BTreeSet::new(), true);
+    for definition in definitions {
+        let (matching, is_all) = with_attributes(definition, filter, newest);
+        is_complete &= is_all;
+        ids.extend(matching);
+        while ids.len() > WINDOW {
+            is_complete = false;
+            let _ = if newest { ids.pop_first() } else { ids.pop_last() };
         }
-        ids = Some(match ids {
-            Some(before) => before.intersection(&matching).copied().collect(),
-            None => matching,
-        });
     }
-    let ids: Vec<Uuid> = ids.unwrap_or_default().into_iter().collect();
+    let ids: Vec<Uuid> = ids.into_iter().collect();
     let portion = listed::read_portion(filter, Scan::Ids(&ids), found.with_names, usize::MAX);
     found.add(portion.matching.into_iter().filter(|one| visibility.may_read(one.version)).collect());
     Some(is_complete)
+}
+
+/// Ids of instances of a definition that have all search attributes of the filter, and whether these are all of them.
+fn with_attributes(definition: &str, filter: &InstanceFilter, newest: bool) -> (BTreeSet<Uuid>, bool) {
+    let (mut ids, mut is_complete): (Option<BTreeSet<Uuid>>, bool) = (None, true);
+    for wanted in &filter.attributes {
+        interrupt::check();
+        let mut some = search_attributes::find(definition, &wanted.name, &wanted.condition, newest, WINDOW + 1);
+        is_complete &= some.len() <= WINDOW;
+        if let Some(before) = &ids {
+            some.retain(|id| before.contains(id));
+        }
+        if some.is_empty() {
+            return (BTreeSet::new(), is_complete);
+        }
+        ids = Some(some.into_iter().collect());
+    }
+    (ids.unwrap_or_default(), is_complete)
 }
 
 /// The tables in which every matching instance has left a row, given the conditions on status and incidents.

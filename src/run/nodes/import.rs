@@ -367,7 +367,8 @@ fn adapt(context: &CallContext, ids: &[Uuid], keys: &[String], contents: &PieceF
     Ok(())
 }
 
-/// Admits instances, and stores the values by which they are found. Fails for one whose state cannot be read, or does not match its version.
+/// Admits instances, and stores the values by which they are found. Fails for one whose state cannot be read, or does
+/// not match its version.
 fn check_instances(ids: &[Uuid]) -> Result<(), PgError> {
     interrupt::check();
     let rows = instances::many(ids);

@@ -26,7 +26,7 @@ AS $$
     -- These views filter by themselves.
     SELECT 'relation', v.name, 'SELECT', 'public'
     FROM unnest(ARRAY['definition_list', 'deleted_definitions', 'definition_links', 'instance_list', 'search_attribute_list', 'waiting', 'open_bookmarks', 'open_tasks', 'open_tasks_by_priority', 'answers', 'open_incidents', 'open_compensations',
-                      'trigger_list', 'event_grant_list', 'invoker_grant_list', 'worker_grants', 'accepted_owner_list', 'substitute_list', 'task_comments', 'path_list', 'journal', 'audit', 'schedules', 'schedule_runs', 'dead_letter_list', 'workers', 'task_limits',
+                      'trigger_list', 'event_grant_list', 'invoker_grant_list', 'worker_grants', 'accepted_owner_list', 'substitute_list', 'task_comments', 'approval_votes', 'path_list', 'journal', 'audit', 'schedules', 'schedule_runs', 'dead_letter_list', 'workers', 'task_limits',
                       'startable_definitions', 'task_definitions', 'my_requests', 'request_steps', 'my_answers']) AS v (name)
     UNION ALL
     -- These functions look at their argument, at what is built in, or at what the current role may see; wf_set_role gives what

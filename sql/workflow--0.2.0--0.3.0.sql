@@ -82,12 +82,14 @@ ALTER TABLE workflow.tasks
     ADD COLUMN completed_by integer,
     ADD COLUMN completed_actor text,
     ADD COLUMN completed_for text,
-    ADD COLUMN comments jsonb;
+    ADD COLUMN comments jsonb,
+    ADD COLUMN approval integer;
 
 COMMENT ON COLUMN workflow.tasks.completed_by IS 'of a task that was completed or given up: id in workflow.owners of the role that did it; NULL: the engine, or a version before 0.3.0';
 COMMENT ON COLUMN workflow.tasks.completed_actor IS 'of a task that was completed or given up: the actor who did it';
 COMMENT ON COLUMN workflow.tasks.completed_for IS 'of a task that a substitute completed: the absent person, a label or role: with an id of workflow.owners';
 COMMENT ON COLUMN workflow.tasks.comments IS 'comments on the task: objects with at, role, actor, comment and attachments, which have a name and a URI';
+COMMENT ON COLUMN workflow.tasks.approval IS 'of a vote that other voters may see: the number of the execution of its activity in the instance; a retry asks again under the same number';
 
 ALTER TABLE workflow.bookmark_queue
     ADD COLUMN login integer,
@@ -788,6 +790,45 @@ COMMENT ON COLUMN workflow.task_comments.number IS 'order of the comments of a t
 COMMENT ON COLUMN workflow.task_comments.role IS 'name of the role that wrote it, as it was then';
 COMMENT ON COLUMN workflow.task_comments.actor IS 'the person for whom that role acted';
 COMMENT ON COLUMN workflow.task_comments.attachments IS 'list of objects with name and uri';
+
+CREATE VIEW workflow.approval_votes WITH (security_barrier) AS
+SELECT t.id AS task_id, v.id AS vote_task_id,
+       CASE WHEN c.id IS NULL THEN v.candidates OPERATOR(pg_catalog.->>) 0
+            ELSE pg_catalog.concat('role:', COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(c.role_oid, c.name))::text, c.name)) END AS voter,
+       COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role_oid, o.name))::text, o.name) AS role, v.completed_actor AS actor,
+       CASE WHEN f.id IS NULL THEN v.completed_for ELSE pg_catalog.concat('role:', COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(f.role_oid, f.name))::text, f.name)) END AS in_place_of,
+       CASE WHEN w.approved OPERATOR(pg_catalog.=) 'true'::jsonb THEN 'Approved'
+            WHEN w.approved OPERATOR(pg_catalog.=) 'false'::jsonb THEN 'Rejected'
+            WHEN v.result OPERATOR(pg_catalog.->) 'abstain' OPERATOR(pg_catalog.=) 'true'::jsonb THEN 'Abstained' END AS vote,
+       v.completed_at, v.status OPERATOR(pg_catalog.=) 'Completed' AS used
+FROM workflow.tasks t JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) t.instance_id
+     JOIN workflow.tasks v ON v.instance_id OPERATOR(pg_catalog.=) t.instance_id AND v.approval OPERATOR(pg_catalog.=) t.approval
+     LEFT JOIN workflow.bookmarks b ON b.id OPERATOR(pg_catalog.=) t.id
+     LEFT JOIN workflow.owners a ON a.id OPERATOR(pg_catalog.=) t.completed_by
+     LEFT JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) v.completed_by
+     LEFT JOIN workflow.owners f ON v.completed_for IS NOT NULL AND pg_catalog.concat('role:', f.id) OPERATOR(pg_catalog.=) v.completed_for
+     LEFT JOIN workflow.owners c ON pg_catalog.concat('role:', c.id) OPERATOR(pg_catalog.=) (v.candidates OPERATOR(pg_catalog.->>) 0)
+     CROSS JOIN LATERAL (SELECT COALESCE(v.result OPERATOR(pg_catalog.->) 'approved', v.result)) AS w (approved)
+WHERE (v.status OPERATOR(pg_catalog.=) 'Completed' OR v.status OPERATOR(pg_catalog.=) 'Cancelled' AND v.completed_by IS NOT NULL)
+  AND (i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d))
+       OR COALESCE(b.assignee, t.assignee) OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT pg_catalog.concat('role:', m.id) FROM workflow.my_owners m))
+       OR COALESCE(b.candidates, t.candidates) OPERATOR(pg_catalog.?|) ARRAY(SELECT pg_catalog.concat('role:', m.id) FROM workflow.my_owners m)
+       OR b.assignee OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT pg_catalog.unnest(workflow._substituted())))
+       OR b.candidates OPERATOR(pg_catalog.?|) ARRAY(SELECT pg_catalog.unnest(workflow._substituted()))
+       -- A substitute, or a role that acted for people whom only the application knows.
+       OR t.completed_by OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
+          AND CASE WHEN t.completed_actor IS NULL THEN pg_catalog.pg_get_userbyid(workflow._role_of(a.role_oid, a.name)) OPERATOR(pg_catalog.=) CURRENT_USER
+                   ELSE t.completed_actor OPERATOR(pg_catalog.=) pg_catalog.current_setting('workflow.actor', true) END);
+
+COMMENT ON VIEW workflow.approval_votes IS 'votes in the approvals that have asked the current role, for each of its tasks';
+COMMENT ON COLUMN workflow.approval_votes.task_id IS 'a task of the same approval that the caller may see: it names the caller, or named it when it ended, or the caller answered it';
+COMMENT ON COLUMN workflow.approval_votes.vote_task_id IS 'the task of the vote';
+COMMENT ON COLUMN workflow.approval_votes.voter IS 'who was asked, as the list of voters names them';
+COMMENT ON COLUMN workflow.approval_votes.role IS 'the role that voted';
+COMMENT ON COLUMN workflow.approval_votes.actor IS 'the person for whom that role acted';
+COMMENT ON COLUMN workflow.approval_votes.in_place_of IS 'the absent person in whose place a substitute voted';
+COMMENT ON COLUMN workflow.approval_votes.vote IS 'Approved, Rejected or Abstained';
+COMMENT ON COLUMN workflow.approval_votes.used IS 'false: the approval ended before the vote took effect';
 
 CREATE VIEW workflow.substitute_list WITH (security_barrier) AS
 SELECT CASE WHEN p.id IS NULL THEN s.person ELSE pg_catalog.concat('role:', COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(p.role_oid, p.name))::text, p.name)) END AS person,
@@ -2119,7 +2160,7 @@ AS $$
     -- These views filter by themselves.
     SELECT 'relation', v.name, 'SELECT', 'public'
     FROM unnest(ARRAY['definition_list', 'deleted_definitions', 'definition_links', 'instance_list', 'search_attribute_list', 'waiting', 'open_bookmarks', 'open_tasks', 'open_tasks_by_priority', 'answers', 'open_incidents', 'open_compensations',
-                      'trigger_list', 'event_grant_list', 'invoker_grant_list', 'worker_grants', 'accepted_owner_list', 'substitute_list', 'task_comments', 'path_list', 'journal', 'audit', 'schedules', 'schedule_runs', 'dead_letter_list', 'workers', 'task_limits',
+                      'trigger_list', 'event_grant_list', 'invoker_grant_list', 'worker_grants', 'accepted_owner_list', 'substitute_list', 'task_comments', 'approval_votes', 'path_list', 'journal', 'audit', 'schedules', 'schedule_runs', 'dead_letter_list', 'workers', 'task_limits',
                       'startable_definitions', 'task_definitions', 'my_requests', 'request_steps', 'my_answers']) AS v (name)
     UNION ALL
     -- These functions look at their argument, at what is built in, or at what the current role may see; wf_set_role gives what

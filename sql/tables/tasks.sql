@@ -46,7 +46,8 @@ CREATE TABLE workflow.tasks (
     completed_by   integer,
     completed_actor text,
     completed_for  text,
-    comments       jsonb
+    comments       jsonb,
+    approval       integer
 ) WITH (fillfactor = 80);
 
 COMMENT ON TABLE workflow.tasks IS 'work for people and programs outside; a task''s id is its bookmark''s id';
@@ -62,6 +63,7 @@ COMMENT ON COLUMN workflow.tasks.completed_by IS 'of a task that was completed o
 COMMENT ON COLUMN workflow.tasks.completed_actor IS 'of a task that was completed or given up: the actor who did it';
 COMMENT ON COLUMN workflow.tasks.completed_for IS 'of a task that a substitute completed: the absent person, a label or role: with an id of workflow.owners';
 COMMENT ON COLUMN workflow.tasks.comments IS 'comments on the task: objects with at, role, actor, comment and attachments, which have a name and a URI';
+COMMENT ON COLUMN workflow.tasks.approval IS 'of a vote that other voters may see: the number of the execution of its activity in the instance; a retry asks again under the same number';
 
 -- Neither status nor completed_at is indexed: a completion changes only unindexed columns, so it is HOT.
 CREATE INDEX tasks_instance_id_idx ON workflow.tasks (instance_id);

@@ -113,6 +113,45 @@ COMMENT ON COLUMN workflow.task_comments.role IS 'name of the role that wrote it
 COMMENT ON COLUMN workflow.task_comments.actor IS 'the person for whom that role acted';
 COMMENT ON COLUMN workflow.task_comments.attachments IS 'list of objects with name and uri';
 
+CREATE VIEW workflow.approval_votes WITH (security_barrier) AS
+SELECT t.id AS task_id, v.id AS vote_task_id,
+       CASE WHEN c.id IS NULL THEN v.candidates OPERATOR(pg_catalog.->>) 0
+            ELSE pg_catalog.concat('role:', COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(c.role_oid, c.name))::text, c.name)) END AS voter,
+       COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role_oid, o.name))::text, o.name) AS role, v.completed_actor AS actor,
+       CASE WHEN f.id IS NULL THEN v.completed_for ELSE pg_catalog.concat('role:', COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(f.role_oid, f.name))::text, f.name)) END AS in_place_of,
+       CASE WHEN w.approved OPERATOR(pg_catalog.=) 'true'::jsonb THEN 'Approved'
+            WHEN w.approved OPERATOR(pg_catalog.=) 'false'::jsonb THEN 'Rejected'
+            WHEN v.result OPERATOR(pg_catalog.->) 'abstain' OPERATOR(pg_catalog.=) 'true'::jsonb THEN 'Abstained' END AS vote,
+       v.completed_at, v.status OPERATOR(pg_catalog.=) 'Completed' AS used
+FROM workflow.tasks t JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) t.instance_id
+     JOIN workflow.tasks v ON v.instance_id OPERATOR(pg_catalog.=) t.instance_id AND v.approval OPERATOR(pg_catalog.=) t.approval
+     LEFT JOIN workflow.bookmarks b ON b.id OPERATOR(pg_catalog.=) t.id
+     LEFT JOIN workflow.owners a ON a.id OPERATOR(pg_catalog.=) t.completed_by
+     LEFT JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) v.completed_by
+     LEFT JOIN workflow.owners f ON v.completed_for IS NOT NULL AND pg_catalog.concat('role:', f.id) OPERATOR(pg_catalog.=) v.completed_for
+     LEFT JOIN workflow.owners c ON pg_catalog.concat('role:', c.id) OPERATOR(pg_catalog.=) (v.candidates OPERATOR(pg_catalog.->>) 0)
+     CROSS JOIN LATERAL (SELECT COALESCE(v.result OPERATOR(pg_catalog.->) 'approved', v.result)) AS w (approved)
+WHERE (v.status OPERATOR(pg_catalog.=) 'Completed' OR v.status OPERATOR(pg_catalog.=) 'Cancelled' AND v.completed_by IS NOT NULL)
+  AND (i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d))
+       OR COALESCE(b.assignee, t.assignee) OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT pg_catalog.concat('role:', m.id) FROM workflow.my_owners m))
+       OR COALESCE(b.candidates, t.candidates) OPERATOR(pg_catalog.?|) ARRAY(SELECT pg_catalog.concat('role:', m.id) FROM workflow.my_owners m)
+       OR b.assignee OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT pg_catalog.unnest(workflow._substituted())))
+       OR b.candidates OPERATOR(pg_catalog.?|) ARRAY(SELECT pg_catalog.unnest(workflow._substituted()))
+       -- A substitute, or a role that acted for people whom only the application knows.
+       OR t.completed_by OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
+          AND CASE WHEN t.completed_actor IS NULL THEN pg_catalog.pg_get_userbyid(workflow._role_of(a.role_oid, a.name)) OPERATOR(pg_catalog.=) CURRENT_USER
+                   ELSE t.completed_actor OPERATOR(pg_catalog.=) pg_catalog.current_setting('workflow.actor', true) END);
+
+COMMENT ON VIEW workflow.approval_votes IS 'votes in the approvals that have asked the current role, for each of its tasks';
+COMMENT ON COLUMN workflow.approval_votes.task_id IS 'a task of the same approval that the caller may see: it names the caller, or named it when it ended, or the caller answered it';
+COMMENT ON COLUMN workflow.approval_votes.vote_task_id IS 'the task of the vote';
+COMMENT ON COLUMN workflow.approval_votes.voter IS 'who was asked, as the list of voters names them';
+COMMENT ON COLUMN workflow.approval_votes.role IS 'the role that voted';
+COMMENT ON COLUMN workflow.approval_votes.actor IS 'the person for whom that role acted';
+COMMENT ON COLUMN workflow.approval_votes.in_place_of IS 'the absent person in whose place a substitute voted';
+COMMENT ON COLUMN workflow.approval_votes.vote IS 'Approved, Rejected or Abstained';
+COMMENT ON COLUMN workflow.approval_votes.used IS 'false: the approval ended before the vote took effect';
+
 CREATE VIEW workflow.substitute_list WITH (security_barrier) AS
 SELECT CASE WHEN p.id IS NULL THEN s.person ELSE pg_catalog.concat('role:', COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(p.role_oid, p.name))::text, p.name)) END AS person,
        CASE WHEN a.id IS NULL THEN s.substitute ELSE pg_catalog.concat('role:', COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(a.role_oid, a.name))::text, a.name)) END AS substitute,

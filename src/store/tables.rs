@@ -212,6 +212,7 @@ table!(TASKS = "tasks" {
     completed_actor: Text null,
     completed_for: Text null,
     comments: Jsonb null,
+    approval: Integer null,
 });
 
 table!(COMPENSATIONS = "compensations" {

@@ -35,6 +35,7 @@ written! {
         payload: Option<&'a Value>,
         deadline: Option<Timestamp>,
         form: Option<&'a Value>,
+        approval: Option<i32>,
     }
 }
 changed! {
@@ -132,6 +133,7 @@ pub fn insert(writer: &mut Writer, task: &NewTask, instance: &Uuid, correlation_
         payload: task.payload.as_ref(),
         deadline: task.for_people.as_ref().and_then(|given| given.deadline).map(Into::into),
         form: task.for_people.as_ref().and_then(|given| given.form.as_ref()),
+        approval: task.for_people.as_ref().and_then(|given| given.approval).map(u32::cast_signed),
     };
     writer.insert(&ROW, &new.values());
 }

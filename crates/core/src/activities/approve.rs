@@ -18,7 +18,7 @@ use crate::activity::{
 };
 use crate::approval::{Approval, Rule, Verdict, Vote, Voter};
 use crate::bookmark::{NewBookmark, Resumed};
-use crate::execution::{EXPIRED, Execution, ForPeople, Outcomes, one_of};
+use crate::execution::{EXPIRED, Execution, ForPeople, Outcomes, one_of, sequence_of};
 use crate::notification::Reason;
 use workflow_expression::Expression;
 use workflow_http::stimulus;
@@ -81,6 +81,12 @@ inputs! {
     PRIORITY: i64 = InputDescriptor::new("priority", "Int32", "Order of the tasks in lists; 0 by default."),
     ABSTAIN: bool = InputDescriptor::new("abstain", "Boolean", "Whether a vote may be neither yes nor no.").constant(),
     CHANGEABLE: bool = InputDescriptor::new("changeable", "Boolean", "Whether people can change their vote until the outcome."),
+    SECRET_VOTES: bool = InputDescriptor::new(
+        "secretVotes",
+        "Boolean",
+        "Whether the people who are asked see no votes of the others.",
+    )
+    .constant(),
     DEADLINE: Value = InputDescriptor::new(
         "deadline",
         "String",
@@ -411,6 +417,8 @@ struct Question {
     form: Value,
     result_schema: Option<Value>,
     deadline: Option<DateTime<Utc>>,
+    /// The execution, unless its votes are secret.
+    approval: Option<u32>,
 }
 
 impl Question {
@@ -431,7 +439,11 @@ impl Question {
         }
         let form = answers::form(for_people::form(cx.peek(FORM))?, for_people::is_true(&node.inputs, ABSTAIN));
         let result_schema = for_people::result_schema(cx.peek(RESULT_SCHEMA))?;
-        Ok(Self { name, payload, priority, form, result_schema, deadline })
+        let approval = match for_people::is_true(&node.inputs, SECRET_VOTES) {
+            true => None,
+            false => sequence_of(cx.instance_id(), cx.activity_instance_id()),
+        };
+        Ok(Self { name, payload, priority, form, result_schema, deadline, approval })
     }
 
     /// Opens the task of a voter.
@@ -445,6 +457,7 @@ impl Question {
             deadline: self.deadline,
             form: Some(copy_or_null(&self.form)),
             result_schema: self.result_schema.as_ref().map(copy_or_null),
+            approval: self.approval,
         };
         let payload = Value::Object(self.payload.iter().map(|(k, v)| (k.clone(), copy_or_null(v))).collect());
         cx.create_task(id, self.name.clone(), Some(payload), self.priority, Some(Box::new(for_people)))?;

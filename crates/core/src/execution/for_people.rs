@@ -21,6 +21,8 @@ pub struct ForPeople {
     pub form: Option<Value>,
     /// JSON Schema that the answer must match.
     pub result_schema: Option<Value>,
+    /// Of a vote that the other voters may see: the number of the execution whose votes belong together.
+    pub approval: Option<u32>,
 }
 
 impl ForPeople {

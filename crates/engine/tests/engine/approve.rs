@@ -68,6 +68,9 @@ fn each_voter_has_a_task_that_says_what_it_is_about() {
     assert_eq!((for_people.candidates.as_slice(), for_people.assignee.as_ref()), (&["role:hr".to_owned()][..], None));
     assert_eq!(for_people.deadline, Some(now() + TimeDelta::days(2)));
     assert_eq!(for_people.result_schema, Some(json!({"type": "object"})));
+    let executions: Vec<_> =
+        world.last.tasks.iter().map(|task| task.for_people.as_ref().and_then(|of| of.approval)).collect();
+    assert!(executions[0].is_some() && executions[0] == executions[1], "{executions:?}");
     let form = for_people.form.as_ref().expect("a form");
     let members: Vec<&String> = form["properties"].as_object().expect("properties").keys().collect();
     assert_eq!(members.len(), 3, "{members:?}");

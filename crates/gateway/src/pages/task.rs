@@ -25,7 +25,7 @@ use crate::failure::Failure;
 use crate::gateway::{App, Gateway};
 use crate::routing::Routes;
 use crate::{json, parameters};
-use talk::Comment;
+use talk::{Comment, Vote};
 
 pub fn routes() -> Routes {
     Routes::new().get("/inbox/{task_id}", show).post("/inbox/{task_id}", change)
@@ -153,6 +153,8 @@ struct Page<'a> {
     details: Option<ReadableValue>,
     form: Form,
     comments: Vec<Comment>,
+    /// The votes in the approval to which the task belongs.
+    votes: Vec<Vote>,
     /// The tasks of others who were asked the same, if the visitor may read them.
     others: Vec<Step>,
     /// People whom the visitor can ask instead.
@@ -273,9 +275,15 @@ async fn page(
         true => talk::colleagues(app, visitor, &task.open.candidates).await?,
         false => Vec::new(),
     };
+    let votes = talk::votes(app, visitor, task.open.id).await?;
+    let mut others = talk::others(app, visitor, &task.open).await?;
+    if !votes.is_empty() {
+        others.retain(|step| step.status != "Completed");
+    }
     let response = html(&Page {
         comments: talk::comments(app, visitor, task.open.id).await?,
-        others: talk::others(app, visitor, &task.open).await?,
+        others,
+        votes,
         colleagues,
         frame: Frame::new(app, visitor, "/inbox", task.open.name.as_str()).await?,
         list: List::read(app, visitor, query).await?,
@@ -383,13 +391,15 @@ async fn change(
     page(&app, &visitor, &task, query, form, view).await
 }
 
-/// A task that is not open, with what was typed for its answer, and with its comments for those who may still read them.
+/// A task that is not open, with what was typed for its answer, and with its votes and comments for those who may still
+/// read them.
 #[derive(askama::Template)]
 #[template(path = "task_lost.html")]
 struct LostTaskPage<'a> {
     frame: Frame,
     failure: &'a Failure,
     typed: Option<&'a Typed>,
+    votes: Vec<Vote>,
     comments: Vec<Comment>,
 }
 
@@ -403,14 +413,14 @@ async fn lost(
     if failure.status != StatusCode::NOT_FOUND {
         return Err(failure.into());
     }
-    let comments = match id.parse() {
-        Ok(task) => talk::comments(app, visitor, task).await?,
-        Err(_) => Vec::new(),
+    let (votes, comments) = match id.parse() {
+        Ok(task) => (talk::votes(app, visitor, task).await?, talk::comments(app, visitor, task).await?),
+        Err(_) => (Vec::new(), Vec::new()),
     };
-    if typed.is_none() && comments.is_empty() {
+    if typed.is_none() && votes.is_empty() && comments.is_empty() {
         return Err(failure.into());
     }
     let frame = Frame::new(app, visitor, "/inbox", visitor.reader.t("task.lost")).await?;
-    let page = LostTaskPage { frame, failure: &failure, typed, comments };
+    let page = LostTaskPage { frame, failure: &failure, typed, votes, comments };
     Ok((failure.status, html(&page)?).into_response())
 }

@@ -146,9 +146,51 @@ fn who_else_was_asked_is_shown_to_those_who_may_read_it() {
     assert!(page.contains("Who else was asked") && page.contains("waits for ben"), "{page}");
     assert_eq!(ada.post(&own, &[("do", "yes")]).status, 303);
     let page = ada.page(&other);
-    assert!(page.contains("answered by ada") && !page.contains("waits for ben"), "{page}");
+    assert!(page.contains("<strong>ada</strong>") && !page.contains("waits for ben"), "{page}");
     let page = ben.page(&other);
     assert!(page.contains("Approve purchase") && !page.contains("Who else was asked"), "{page}");
+}
+
+/// The votes so far are on the page of an open vote; all votes are at its address after the end.
+#[test]
+fn voters_see_the_votes_of_others_unless_they_are_secret() {
+    let world = World::new();
+    for (definition, secret) in [("open", false), ("closed", true)] {
+        world.sql(&format!(
+            r#"SELECT wf_define('{{"definitionId": "{definition}", "root": {{"id": "buy", "type": "Approve", "by": ["role:ada", "role:ben"],
+                "subject": "A desk", "secretVotes": {secret}}}}}'); SELECT wf_start('{definition}')"#
+        ));
+    }
+    let task = |definition: &str, voter: &str| {
+        let of_voter = format!("candidates = '{{role:{voter}}}' AND definition_id = '{definition}'");
+        let id = world.value(&format!("SELECT task_id::text FROM workflow.open_tasks WHERE {of_voter}"));
+        format!("/inbox/{}", id.unwrap())
+    };
+    let (ada, ben) = (Browser::ada(&world), Browser::ben(&world));
+    let (of_ada, of_ben) = (task("open", "ada"), task("open", "ben"));
+    let secret = [task("closed", "ada"), task("closed", "ben")];
+    assert!(!ben.page(&of_ben).contains(">Votes<"));
+    for path in [&of_ada, &secret[0]] {
+        assert_eq!(ada.post(path, &[("do", "yes")]).status, 303);
+    }
+    let yes = "<strong>ada</strong> <span class=\"pill good\">Approved</span>";
+    let page = ben.page(&of_ben);
+    assert!(page.contains(">Votes<") && page.contains(yes), "{page}");
+    assert!(!ben.page(&secret[1]).contains(">Votes<"));
+    for path in [&of_ben, &secret[1]] {
+        assert_eq!(ben.post(path, &[("do", "no")]).status, 303);
+    }
+    let no = "<strong>ben</strong> <span class=\"pill bad\">Rejected</span>";
+    for (who, path) in [(&ada, &of_ada), (&ben, &of_ben)] {
+        let ended = who.get(path);
+        assert!(ended.text.contains("This task has ended"), "{ended:?}");
+        assert!(ended.text.contains(yes) && ended.text.contains(no), "{ended:?}");
+        let done = who.page("/inbox?whose=done");
+        assert!(done.contains(&format!("href=\"{path}\">Votes</a>")), "{done}");
+        assert_eq!(done.matches(">Votes</a>").count(), 1, "{done}");
+    }
+    let ended = ada.get(&secret[0]);
+    assert!(ended.status == 404 && !ended.text.contains("<strong>ben</strong>"), "{ended:?}");
 }
 
 #[test]

@@ -25,7 +25,8 @@ const DAYS: i64 = 90;
 /// task.
 const ANSWERS: &str = concat!(
     "SELECT t.task_id, t.name, coalesce(t.definition_name, t.definition_id) AS definition, \
-     EXISTS (SELECT FROM workflow.task_comments c WHERE c.task_id OPERATOR(pg_catalog.=) t.task_id) AS has_comments, ",
+     EXISTS (SELECT FROM workflow.task_comments c WHERE c.task_id OPERATOR(pg_catalog.=) t.task_id) AS has_comments, \
+     EXISTS (SELECT FROM workflow.approval_votes v WHERE v.task_id OPERATOR(pg_catalog.=) t.task_id) AS has_votes, ",
     about!("t"),
     " AS about, ",
     instant!("t.completed_at"),
@@ -53,6 +54,8 @@ pub struct Answer {
     pub is_used: bool,
     /// Whether the page of the task shows comments.
     pub has_comments: bool,
+    /// Whether the page of the task shows votes.
+    pub has_votes: bool,
 }
 
 impl Answer {
@@ -78,6 +81,7 @@ impl Answer {
             result: (!is_empty).then(|| ReadableValue::new(&rest, None, reader)),
             is_used: row.get("used"),
             has_comments: row.get("has_comments"),
+            has_votes: row.get("has_votes"),
         }
     }
 }
@@ -86,10 +90,20 @@ impl Answer {
 fn vote(result: &Value) -> Option<(&'static str, &'static str)> {
     let approved = if result.is_boolean() { Some(result) } else { result.get("approved") };
     match approved.and_then(Value::as_bool) {
-        Some(true) => Some(("good", "answers.approved")),
-        Some(false) => Some(("bad", "answers.rejected")),
-        None if result.get("abstain") == Some(&Value::Bool(true)) => Some(("", "answers.abstained")),
+        Some(true) => pill("Approved"),
+        Some(false) => pill("Rejected"),
+        None if result.get("abstain") == Some(&Value::Bool(true)) => pill("Abstained"),
         None => None,
+    }
+}
+
+/// The pill of a vote, by its name in SQL: its class, and the key of its text.
+pub fn pill(vote: &str) -> Option<(&'static str, &'static str)> {
+    match vote {
+        "Approved" => Some(("good", "answers.approved")),
+        "Rejected" => Some(("bad", "answers.rejected")),
+        "Abstained" => Some(("", "answers.abstained")),
+        _ => None,
     }
 }
 

@@ -1,4 +1,4 @@
-//! What people say about a task, who else was asked, and whom they can ask instead.
+//! What people say about a task, who else was asked and how they voted, and whom they can ask instead.
 
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
@@ -7,7 +7,8 @@ use uuid::Uuid;
 use crate::failure::Failure;
 use crate::gateway::Gateway;
 use crate::pages::frame::Visitor;
-use crate::pages::inbox::list::{OpenTask, instant};
+use crate::pages::inbox::answers::pill;
+use crate::pages::inbox::list::{OpenTask, instant, person};
 use crate::pages::requests::{Step, steps};
 use crate::{json, parameters};
 
@@ -29,11 +30,46 @@ const OTHERS: &str = concat!(
     )
 );
 
+/// The latest 200 votes in the approval of a task: votes may be changed any number of times. $1: the task.
+const VOTES: &str = concat!(
+    "SELECT coalesce(v.actor, v.role) AS by, v.voter, v.in_place_of, v.vote, ",
+    instant!("v.completed_at"),
+    " AS at, v.used FROM workflow.approval_votes v WHERE v.task_id OPERATOR(pg_catalog.=) $1 \
+     ORDER BY v.completed_at DESC, v.vote_task_id DESC LIMIT 200"
+);
+
 /// Roles that log in and are members of a role that is a candidate of the task. $1: the candidates.
 const COLLEAGUES: &str = "SELECT r.rolname::pg_catalog.text AS name FROM pg_catalog.pg_roles r \
     WHERE r.rolcanlogin AND r.rolname OPERATOR(pg_catalog.<>) current_user AND EXISTS (\
         SELECT FROM pg_catalog.pg_roles c WHERE 'role:' OPERATOR(pg_catalog.||) c.rolname OPERATOR(pg_catalog.=) ANY ($1) \
            AND pg_catalog.pg_has_role(r.oid, c.oid, 'MEMBER') AND NOT r.rolsuper) ORDER BY 1 LIMIT 200";
+
+/// A vote in the approval to which a task belongs.
+pub struct Vote {
+    pub by: String,
+    pub at: Option<DateTime<Utc>>,
+    pub is_used: bool,
+    voter: String,
+    in_place_of: Option<String>,
+    vote: Option<String>,
+}
+
+impl Vote {
+    /// The vote as a pill: its class, and the key of its text.
+    pub fn pill(&self) -> Option<(&'static str, &'static str)> {
+        self.vote.as_deref().and_then(pill)
+    }
+
+    /// Who was asked, unless this person voted.
+    pub fn group(&self) -> Option<&str> {
+        Some(person(&self.voter)).filter(|voter| *voter != self.by)
+    }
+
+    /// The absent person for whom a substitute voted.
+    pub fn absent(&self) -> Option<&str> {
+        self.in_place_of.as_deref().map(person)
+    }
+}
 
 pub struct Comment {
     pub by: String,
@@ -66,6 +102,20 @@ pub async fn comments(app: &Gateway, visitor: &Visitor, task: Uuid) -> Result<Ve
         attachments: attachments(row.get("attachments")).unwrap_or_default(),
     };
     Ok(rows.iter().map(comment).collect())
+}
+
+/// The votes in the approval of a task, open or not, oldest first. Empty: it is no vote, or votes are secret.
+pub async fn votes(app: &Gateway, visitor: &Visitor, task: Uuid) -> Result<Vec<Vote>, Failure> {
+    let rows = app.database.read(&visitor.caller, VOTES, parameters![task]).await?;
+    let vote = |row: &tokio_postgres::Row| Vote {
+        by: row.get::<_, Option<String>>("by").unwrap_or_default(),
+        at: row.get("at"),
+        is_used: row.get("used"),
+        voter: row.get::<_, Option<String>>("voter").unwrap_or_default(),
+        in_place_of: row.get("in_place_of"),
+        vote: row.get("vote"),
+    };
+    Ok(rows.iter().rev().map(vote).collect())
 }
 
 /// Who else was asked the same, and who of them has answered.

@@ -1,7 +1,6 @@
 //! Approvals: who is asked, what they have answered, and what follows from it.
 //!
-//! An open approval is the memory of an execution of the activity `Approve`, as JSON without what is usual. Each vote has
-//! a task of its own.
+//! An open approval is the memory of an execution of the activity `Approve`. Each vote has a task of its own.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -11,7 +10,7 @@ use crate::activity::WaitKind;
 use crate::instance::{Instance, Memory};
 use crate::program::Program;
 use workflow_value::fault::{Fault, shorten};
-use workflow_value::value::{Bounds, Json, to_text};
+use workflow_value::value::{Bounds, to_text};
 
 mod matching;
 
@@ -166,24 +165,20 @@ impl Approval {
     }
 
     /// The approval in the memory of an execution; `None`: there is none.
-    pub fn of(memory: &Memory) -> Option<Self> {
+    pub fn of(memory: &Memory) -> Option<&Self> {
         match memory {
-            Memory::Json(Json(stored)) => Self::deserialize(stored).ok(),
+            Memory::Approval(approval) => Some(approval),
             _ => None,
         }
     }
 
     /// The memory of its execution.
-    ///
-    /// # Errors
-    /// XX000 if it cannot be written as JSON, which does not happen.
-    pub fn to_memory(&self) -> Result<Memory, Fault> {
-        let stored = serde_json::to_value(self).map_err(|error| Fault::new("XX000", error.to_string()))?;
-        Ok(Memory::Json(Json(stored)))
+    pub fn to_memory(&self) -> Memory {
+        Memory::Approval(Box::new(self.clone()))
     }
 
     /// The open approval of an instance to which a task belongs, if it is a vote.
-    pub fn of_task(program: &Program, instance: &Instance, task: Uuid) -> Option<Self> {
+    pub fn of_task<'a>(program: &Program, instance: &'a Instance, task: Uuid) -> Option<&'a Self> {
         let is_approval = |node| program.node(node).activity.descriptor().waits == WaitKind::ForVotes;
         let contexts = instance.state.contexts.values().filter(|context| is_approval(context.node));
         contexts.filter_map(|context| Self::of(&context.memory)).find(|found| found.open_tasks().contains(&task))
@@ -282,6 +277,23 @@ impl Approval {
     }
 }
 
+/// How an approval is stored: as the text of its JSON, without what is usual, so that later versions can add members.
+pub(crate) mod as_text {
+    use serde::de::Error as _;
+    use serde::ser::Error as _;
+    use serde::{Deserialize as _, Deserializer, Serializer};
+
+    use super::Approval;
+
+    pub fn serialize<S: Serializer>(approval: &Approval, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(&serde_json::to_vec(approval).map_err(S::Error::custom)?)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Box<Approval>, D::Error> {
+        serde_json::from_slice(<&'de [u8]>::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}
+
 /// Whether a person has given the vote in force.
 fn is_by(voter: &Voter, person: &str) -> bool {
     voter.vote.as_ref().is_some_and(|vote| vote.by.as_deref() == Some(person))
@@ -370,13 +382,15 @@ mod tests {
         let mut approval = with(json!(2), "y..");
         (approval.is_serial, approval.is_changeable, approval.deadline) = (true, true, Some("2030-01-01".to_owned()));
         approval.voters[1].task = Some(Uuid::from_u128(7));
-        let memory = approval.to_memory().expect("writable");
-        assert_eq!(Approval::of(&memory), Some(approval));
+        let stored = |approval: &Approval| postcard::to_stdvec(&approval.to_memory()).expect("writable");
+        let read = |bytes: &[u8]| postcard::from_bytes::<Memory>(bytes).expect("readable");
+        assert_eq!(Approval::of(&read(&stored(&approval))), Some(&approval));
         let usual = with(json!("all"), ".");
-        let memory = usual.to_memory().expect("writable");
-        assert_eq!(memory, Memory::Json(Json(json!({"rule": "All", "voters": [{"name": "role:clerks"}]}))));
-        assert_eq!(Approval::of(&memory), Some(usual));
+        let bytes = stored(&usual);
+        assert!(bytes.ends_with(br#"{"rule":"All","voters":[{"name":"role:clerks"}]}"#), "{bytes:?}");
+        assert_eq!(Approval::of(&read(&bytes)), Some(&usual));
         assert_eq!(Approval::of(&Memory::None), None);
+        assert!(postcard::from_bytes::<Memory>(&bytes[..bytes.len() - 1]).is_err());
     }
 
     #[test]

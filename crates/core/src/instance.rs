@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
+use crate::approval::Approval;
 use crate::node_ix::NodeIx;
 use workflow_value::fault::Fault;
 use workflow_value::value::Json;
@@ -394,6 +395,8 @@ pub enum Memory {
     Deferred,
     /// The execution runs handlers of compensation records.
     Unwinding(Unwinding),
+    /// An open approval.
+    Approval(#[serde(with = "crate::approval::as_text")] Box<Approval>),
 }
 
 impl Memory {
@@ -403,7 +406,7 @@ impl Memory {
             Self::Count(position) | Self::Range { current: position, .. } | Self::Items { index: position, .. } => {
                 *position
             }
-            Self::None | Self::Flow(_) | Self::Json(_) | Self::Tokens(_) | Self::Deferred | Self::Unwinding(_) => 0,
+            _ => 0,
         }
     }
 
@@ -413,9 +416,7 @@ impl Memory {
             Self::Count(position) | Self::Range { current: position, .. } | Self::Items { index: position, .. } => {
                 *position = to
             }
-            Self::None | Self::Flow(_) | Self::Json(_) | Self::Tokens(_) | Self::Deferred | Self::Unwinding(_) => {
-                *self = Self::Count(to)
-            }
+            _ => *self = Self::Count(to),
         }
     }
 }

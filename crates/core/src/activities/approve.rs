@@ -178,7 +178,7 @@ impl Activity for Approve {
     }
 
     fn resumed(&self, cx: &mut Execution<'_>, bookmark: &Resumed, input: Option<&Value>) -> Result<(), Fault> {
-        let mut approval = Approval::of(cx.memory()).ok_or_else(lost)?;
+        let mut approval = Approval::of(cx.memory()).cloned().ok_or_else(lost)?;
         match bookmark.name.as_str() {
             stimulus::DEADLINE => return deadline_passed(cx, &mut approval),
             stimulus::REMINDER if reminders::is_overtaken(cx, bookmark) => return Ok(()),
@@ -235,7 +235,7 @@ fn begin(
     if let Some(at) = deadline {
         for_people::arm_deadline(cx, at, None)?;
     }
-    cx.set_memory(approval.to_memory()?);
+    cx.set_memory(approval.to_memory());
     Ok(())
 }
 
@@ -301,7 +301,7 @@ fn go_on(cx: &mut Execution<'_>, approval: &mut Approval, given: Answer<'_>) -> 
             }
         }
     }
-    cx.set_memory(approval.to_memory()?);
+    cx.set_memory(approval.to_memory());
     Ok(())
 }
 

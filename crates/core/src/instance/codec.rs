@@ -486,6 +486,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::approval::{Approval, Rule};
     use crate::instance::compensation::{Ending, Unwinding};
     use crate::instance::{ActivityStatus, FlowScope, TokenChange, TokenScope};
 
@@ -731,11 +732,15 @@ mod tests {
             Memory::Tokens(_) => 6,
             Memory::Deferred => 7,
             Memory::Unwinding(_) => 8,
+            Memory::Approval(_) => 9,
         };
         let kept = [sample(), later()].into_iter().flat_map(|state| state.contexts.into_values());
-        let memories = kept
-            .map(|context| context.memory)
-            .chain([Memory::Deferred, Memory::Unwinding(Unwinding::Instance(Ending::None))]);
+        let approval = Approval::new(Rule::All, vec!["ada".to_owned()]).unwrap();
+        let memories = kept.map(|context| context.memory).chain([
+            Memory::Deferred,
+            Memory::Unwinding(Unwinding::Instance(Ending::None)),
+            approval.to_memory(),
+        ]);
         let numbers: Vec<u8> = memories
             .map(|memory| {
                 let stored = postcard::to_stdvec(&memory).unwrap()[0];
@@ -743,7 +748,7 @@ mod tests {
                 stored
             })
             .collect();
-        assert_eq!(numbers, [0, 1, 2, 3, 4, 5, 6, 7, 8]);
+        assert_eq!(numbers, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use pgrx::pg_sys::Oid;
 use uuid::Uuid;
 use workflow_engine::activity::Excluded;
-use workflow_engine::approval::{Approval, unmatched};
+use workflow_engine::approval::{Approval, Voter, unmatched};
 use workflow_engine::execution::ForPeople;
 use workflow_engine::journal::{Act, ActKind, Identity};
 
@@ -149,6 +149,12 @@ impl People {
         if !approval.undecided().any(|voter| voter.name.starts_with(ForPeople::ROLE)) {
             return BTreeSet::new();
         }
+        if let [voter] = approval.voters.as_slice()
+            && excluded == [Excluded::OtherVoters]
+            && is_login(voter)
+        {
+            return BTreeSet::new();
+        }
         let votes: Vec<Uuid> = approval.voters.iter().filter_map(|voter| Some(voter.vote.as_ref()?.task)).collect();
         // Answers that wait for a session of the owner count.
         let given = exclusion::voters(self.instance, &[votes.clone(), approval.open_tasks()].concat());
@@ -192,6 +198,12 @@ fn free_members(entry: &str, busy: &[Person]) -> Option<Vec<String>> {
     let free = members::of(group).into_iter().filter(|member| !is_any_of(member.oid, busy));
     let names: Vec<String> = free.map(|member| format!("{}{}", ForPeople::ROLE, member.name)).collect();
     (!names.is_empty()).then_some(names)
+}
+
+/// Whether a voter who is to be asked is a role that can log in itself.
+fn is_login(voter: &Voter) -> bool {
+    let role = voter.name.strip_prefix(ForPeople::ROLE).filter(|_| voter.task.is_none() && voter.vote.is_none());
+    role.and_then(role::by_name).is_some_and(role::can_log_in)
 }
 
 /// Whether an open vote has come to other people than the role that was asked: colleagues, whom an operator or the role

@@ -76,6 +76,7 @@ const PICTURES = {
   },
   done: {
     width: 880,
+    height: 820,
     show: async (page) => page.goto("/inbox?whose=done"),
   },
   start: {

@@ -70,7 +70,7 @@ impl From<&Row> for Execution {
         Self {
             number: row.get("number"),
             name: row.get("name"),
-            kind: row.get("activity_type"),
+            kind: short(row.get("activity_type")).to_owned(),
             status: row.get("status"),
             is_waiting: row.get("has_bookmarks"),
             started: row.get("started"),
@@ -82,6 +82,11 @@ impl From<&Row> for Execution {
             took: String::new(),
         }
     }
+}
+
+/// The name of an activity type without the namespace in front of it, as pictures show it.
+fn short(activity_type: &str) -> &str {
+    activity_type.rsplit_once('.').map_or(activity_type, |(_, name)| name)
 }
 
 impl Execution {

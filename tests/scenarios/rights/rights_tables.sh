@@ -50,6 +50,7 @@ CREATE FUNCTION people(person text) RETURNS TABLE (name text, mail text, zone te
     AS 'SELECT NULL, NULL, NULL, NULL, NULL';
 SELECT wf_set_directory('people(text)');
 SELECT wf_schedule('yearly', '0 0 1 1 *', 'SELECT 1');
+SELECT count(*) FROM wf_take_spans();
 SQL
 # security.md#rights-on-the-tables: COPY by a member of pg_read_all_data gives every row
 for name in $(tables); do

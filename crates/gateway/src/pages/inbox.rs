@@ -6,13 +6,16 @@ pub mod list;
 use axum::extract::{Query, State};
 use axum::response::Response;
 use serde::Deserialize;
+use tokio_postgres::Row;
+use uuid::Uuid;
 
 use super::frame::{Frame, PageFailure, Visitor, html};
-use super::reader::Reader;
-use crate::gateway::App;
+use crate::failure::Failure;
+use crate::gateway::{App, Gateway};
+use crate::parameters;
 use crate::routing::Routes;
-use answers::Answer;
-use list::{List, ListQuery, Order, Whose};
+use answers::{Answer, if_available};
+use list::{List, ListQuery, Order, Whose, person, title};
 
 pub fn routes() -> Routes {
     Routes::new().get("/inbox", show)
@@ -31,6 +34,15 @@ macro_rules! utc {
 #[serde(default)]
 pub struct DoneQuery {
     pub done: String,
+    /// The task that it was done to.
+    pub task: String,
+}
+
+impl DoneQuery {
+    /// Whether the visitor has answered a task, so that the page shows the next one.
+    pub fn is_answered(&self) -> bool {
+        matches!(self.done.as_str(), "completed" | "faulted")
+    }
 }
 
 #[derive(askama::Template)]
@@ -40,7 +52,7 @@ struct Page {
     list: List,
     /// What the visitor has answered, if the list is of that.
     answers: Vec<Answer>,
-    notice: Option<&'static str>,
+    notice: Option<String>,
 }
 
 impl Page {
@@ -80,22 +92,46 @@ async fn show(
         frame: Frame::new(&app, &visitor, "/inbox", visitor.reader.t("inbox.title")).await?,
         list,
         answers,
-        notice: notice(&visitor.reader, &asked.done),
+        notice: notice(&app, &visitor, &asked).await?,
     })
 }
 
-/// The message for a completed action, by its keyword in the address.
-pub fn notice(reader: &Reader, done: &str) -> Option<&'static str> {
-    let key = match done {
-        "completed" => "done.completed",
-        "faulted" => "done.faulted",
+/// The message for a completed action, by its keyword in the address. It names the task as far as the visitor may read it.
+pub async fn notice(app: &Gateway, visitor: &Visitor, asked: &DoneQuery) -> Result<Option<String>, Failure> {
+    let reader = &visitor.reader;
+    let key = match asked.done.as_str() {
+        "completed" | "faulted" => "done.completed",
         "taken" => "done.taken",
         "given-back" => "done.given-back",
         "commented" => "done.commented",
         "passed-on" => "done.passed-on",
         "failed" => "done.failed",
         "again" => "done.again",
-        _ => return None,
+        _ => return Ok(None),
     };
-    Some(reader.t(key))
+    let named = match (asked.done.as_str(), asked.task.parse::<Uuid>()) {
+        ("completed" | "faulted", Ok(task)) => if_available(answers::summary(app, visitor, task).await)?.flatten(),
+        ("passed-on", Ok(task)) => if_available(passed_on(app, visitor, task).await)?.flatten(),
+        _ => None,
+    };
+    let notice = named.unwrap_or_else(|| reader.t(key).to_owned());
+    let has_faulted = asked.done == "faulted";
+    Ok(Some(if has_faulted { format!("{notice} · {}", reader.t("done.faulted")) } else { notice }))
+}
+
+/// A task that is assigned. $1: the task.
+const PASSED_ON: &str = concat!(
+    "SELECT t.assignee, ",
+    title!("t", "t.name, t.activity_id"),
+    " AS title FROM workflow.open_tasks t WHERE t.task_id OPERATOR(pg_catalog.=) $1 AND t.assignee IS NOT NULL"
+);
+
+/// To whom a task was passed on, and which task it was. `None` if the visitor does not see it any more.
+async fn passed_on(app: &Gateway, visitor: &Visitor, task: Uuid) -> Result<Option<String>, Failure> {
+    let rows = app.database.read(&visitor.caller, PASSED_ON, parameters![task]).await?;
+    let text = |row: &Row| {
+        let (assignee, title): (&str, &str) = (row.get("assignee"), row.get("title"));
+        visitor.reader.filled("done.passed-on-to", &[person(assignee), title])
+    };
+    Ok(rows.first().map(text))
 }

@@ -13,7 +13,7 @@ use tokio_postgres::Row;
 use uuid::Uuid;
 
 use super::frame::{Frame, PageFailure, Visitor, html};
-use super::inbox::list::{List, ListQuery, OpenTask, about, instant, person, task_columns, task_definition};
+use super::inbox::list::{List, ListQuery, OpenTask, about, instant, my_names, person, task_columns, task_definition};
 use super::inbox::{DoneQuery, notice};
 use super::reader::Reader;
 use super::requests::Step;
@@ -167,7 +167,9 @@ struct Page<'a> {
     failure: Option<Failure>,
     /// Why the answer does not match its schema, for errors that belong to no field.
     reasons: Vec<String>,
-    notice: Option<&'static str>,
+    notice: Option<String>,
+    /// Whether this is the next task, after an answer to another one.
+    is_next: bool,
 }
 
 impl Page<'_> {
@@ -236,7 +238,8 @@ async fn show(
         Err(failure) => return lost(&app, &visitor, &id, failure, None).await,
     };
     let as_json = asked.r#as == "json";
-    let view = View { as_json, notice: notice(&visitor.reader, &done.done), ..View::default() };
+    let notice = notice(&app, &visitor, &done).await?;
+    let view = View { as_json, notice, is_next: done.is_answered(), ..View::default() };
     page(&app, &visitor, &task, query, task.form(as_json, &visitor.reader), view).await
 }
 
@@ -247,7 +250,8 @@ struct View<'a> {
     typed: Option<&'a Typed>,
     about: &'a str,
     failure: Option<Failure>,
-    notice: Option<&'static str>,
+    notice: Option<String>,
+    is_next: bool,
 }
 
 async fn page(
@@ -297,6 +301,7 @@ async fn page(
         failure: view.failure,
         reasons,
         notice: view.notice,
+        is_next: view.is_next,
     })?;
     Ok((status, response).into_response())
 }
@@ -387,7 +392,7 @@ async fn change(
         Err(failure) if failure.status == StatusCode::UNAUTHORIZED => return Err(failure.into()),
         Err(failure) => Some(failure),
     };
-    let view = View { as_json, typed: Some(&typed), about: what, failure, notice: None };
+    let view = View { as_json, typed: Some(&typed), about: what, failure, ..View::default() };
     page(&app, &visitor, &task, query, form, view).await
 }
 

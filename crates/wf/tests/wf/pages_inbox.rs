@@ -251,8 +251,8 @@ fn an_answer_is_typed_refused_and_taken_once() {
         )
     );
     let done = ada.post(&address, &[&[("do", "no")], &good[1..]].concat());
-    assert_eq!(location(&done), "/inbox?done=completed");
-    assert!(ada.page(location(&done)).contains("The task is completed."));
+    assert_eq!(location(&done), format!("/inbox?done=completed&task={task}"));
+    assert!(ada.page(location(&done)).contains("Rejected: Approve leave</p>"));
     let output = world.value("SELECT output ->> 'Answer' FROM workflow.instance_list");
     assert_eq!(output.as_deref(), Some(r#"{"why": "it's a \\ test", "days": 1.10, "approved": false}"#));
     // The second time there is no task, and the typed text is not lost.
@@ -352,7 +352,10 @@ fn names_and_payloads_are_text() {
         assert!(!page.contains("<img src=x") && page.contains("&#60;img"), "{page}");
     }
     let field = format!("result/{}", EVIL.replace('/', "~1"));
-    assert_eq!(location(&ada.post(&address, &[("do", "complete"), (&field, EVIL)])), "/inbox?done=completed");
+    let done = ada.post(&address, &[("do", "complete"), (&field, EVIL)]);
+    assert_eq!(location(&done), format!("/inbox?done=completed&task={id}"));
+    let after = ada.page(location(&done));
+    assert!(!after.contains("<img src=x") && after.contains("Completed: &#60;img"), "{after}");
 }
 
 #[test]
@@ -428,7 +431,8 @@ fn an_operator_answers_in_place_of_others_and_says_why() {
             "form": {"type": "object", "properties": {"in-their-place": {"type": "string", "title": "Stamp"}}}}}');
         SELECT wf_start('sick')"#,
     );
-    let address = format!("/inbox/{}", task(&world, "Sign"));
+    let task = task(&world, "Sign");
+    let address = format!("/inbox/{task}");
     let ada = Browser::ada(&world);
     let page = ada.page(&address);
     assert!(page.contains("Why ada answers in place of") && !page.contains("value=\"fail\""), "{page}");
@@ -439,7 +443,7 @@ fn an_operator_answers_in_place_of_others_and_says_why() {
     let preview = ada.post(&address, &[&[("do", "preview")], &typed[..]].concat());
     assert!(sql(&preview.text, "SQL of “Complete”").contains(", 'ben is ill', 'true'::jsonb"), "{preview:?}");
     let done = ada.post(&address, &[&[("do", "complete")], &typed[..]].concat());
-    assert_eq!(location(&done), "/inbox?done=completed");
+    assert_eq!(location(&done), format!("/inbox?done=completed&task={task}"));
     let reason = "SELECT detail ->> 'reason' FROM workflow.audit WHERE detail ? 'reason'";
     assert_eq!(world.value(reason).as_deref(), Some("ben is ill"));
 }

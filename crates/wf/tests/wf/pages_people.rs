@@ -56,7 +56,12 @@ fn a_request_is_sent_followed_and_decided() {
     }
     assert!(!page.contains("wf_complete_task") && !page.contains("\"firstDay\""), "{page}");
     let done = ada.post(&format!("/inbox/{task}"), &[("do", "yes")]);
-    assert_eq!(location(&done), "/inbox?done=completed");
+    assert_eq!(location(&done), format!("/inbox?done=completed&task={task}"));
+    let after = ada.page(location(&done));
+    assert!(after.contains("<p role=\"status\">Approved: 3 days of leave</p>"), "{after}");
+    // To others the message does not say which task it was.
+    let other = ben.page(location(&done));
+    assert!(other.contains("<p role=\"status\">The task is completed.</p>"), "{other}");
 
     let page = ben.page("/requests");
     assert!(page.contains("answered by ada") && page.contains("Decision"), "{page}");
@@ -113,9 +118,13 @@ fn after_an_answer_the_next_task_of_the_list_is_shown() {
         let done = ada.post(&format!("/inbox/{}{query}", tasks[number]), &[("do", "complete")]);
         location(&done).to_owned()
     };
-    assert_eq!(answer(1, "?q=number"), format!("/inbox/{}?q=number&done=completed", tasks[2]));
-    assert_eq!(answer(2, ""), format!("/inbox/{}?done=completed", tasks[0]));
-    assert_eq!(answer(0, ""), "/inbox?done=completed");
+    let next = answer(1, "?q=number");
+    assert_eq!(next, format!("/inbox/{}?q=number&done=completed&task={}", tasks[2], tasks[1]));
+    let page = ada.page(&next);
+    assert!(page.contains("Completed: Number 2</p>") && page.contains("· Next task</span>"), "{page}");
+    assert!(!ada.page(&format!("/inbox/{}", tasks[2])).contains("Next task"));
+    assert_eq!(answer(2, ""), format!("/inbox/{}?done=completed&task={}", tasks[0], tasks[2]));
+    assert_eq!(answer(0, ""), format!("/inbox?done=completed&task={}", tasks[0]));
 }
 
 /// A workflow whose task ada, as a clerk, may pass on.
@@ -237,11 +246,19 @@ fn a_task_is_commented_and_passed_on() {
     let pass_on = |to: &str| ada.post(&path, &[("do", "pass-on"), ("colleague", to)]);
     let refused = pass_on("nobody");
     assert!(refused.status >= 400 && refused.text.contains("role &#34;nobody&#34;"), "{refused:?}");
-    assert_eq!(location(&pass_on("ben")), "/inbox?done=passed-on");
-    assert!(ben.page("/inbox?whose=mine").contains("Check receipt"));
+    let passed = pass_on("ben");
+    assert_eq!(location(&passed), format!("/inbox?done=passed-on&task={task}"));
+    // It names ada as a clerk as well: she can still answer it, and the list says with whom it is.
+    let list = ada.page(location(&passed));
+    for part in ["Passed on to ben: Check receipt</p>", "<span class=\"pill\">with ben</span>"] {
+        assert!(list.contains(part), "{part} in {list}");
+    }
+    let mine = ben.page("/inbox?whose=mine");
+    assert!(mine.contains("Check receipt") && !mine.contains("with ben"), "{mine}");
     let page = ben.page(&path);
     assert!(page.contains("assigned to ben") && page.contains("Too dear"), "{page}");
-    assert_eq!(location(&ben.post(&path, &[("do", "complete")])), "/inbox?done=completed");
+    let done = ben.post(&path, &[("do", "complete")]);
+    assert_eq!(location(&done), format!("/inbox?done=completed&task={task}"));
     let answers = ben.page("/inbox?whose=done");
     assert!(answers.contains(&format!("href=\"{path}\">Comments</a>")), "{answers}");
     let ended = ben.get(&path);
@@ -290,7 +307,8 @@ fn a_substitute_is_set_answers_and_is_removed() {
     assert!(ada.page("/substitutes").contains("ben answers for you"));
     assert!(ben.page("/substitutes").contains("You answer for ada"));
     assert!(ben.page("/inbox?whose=roles").contains("Check receipt"));
-    assert_eq!(location(&ben.post(&format!("/inbox/{task}"), &[("do", "complete")])), "/inbox?done=completed");
+    let done = ben.post(&format!("/inbox/{task}"), &[("do", "complete")]);
+    assert_eq!(location(&done), format!("/inbox?done=completed&task={task}"));
     let answer = "SELECT concat_ws(' for ', role, in_place_of) FROM workflow.answers";
     assert_eq!(world.value(answer).as_deref(), Some("ben for role:ada"));
     let removed = ada.post("/substitutes", &[("do", "remove"), ("substitute", "role:ben")]);

@@ -6,7 +6,7 @@ use serde_json::Value;
 use tokio_postgres::Row;
 use uuid::{NoContext, Timestamp, Uuid};
 
-use super::list::{about, instant};
+use super::list::{about, instant, title};
 use crate::failure::Failure;
 use crate::gateway::Gateway;
 use crate::pages::frame::Visitor;
@@ -40,6 +40,13 @@ const ANSWERS: &str = concat!(
 /// How many answers there are since the id of a task ($1), up to a thousand.
 const COUNT: &str = "SELECT pg_catalog.count(*) AS answers FROM \
     (SELECT 1 FROM workflow.my_answers t WHERE t.task_id OPERATOR(pg_catalog.>=) $1 LIMIT 1000) t";
+
+/// An answer of the visitor. $1: the task.
+const ANSWERED: &str = concat!(
+    "SELECT t.result::pg_catalog.text AS result, ",
+    title!("t", "t.name"),
+    " AS title FROM workflow.my_answers t WHERE t.task_id OPERATOR(pg_catalog.=) $1"
+);
 
 /// An answer of the visitor.
 pub struct Answer {
@@ -105,6 +112,18 @@ pub fn pill(vote: &str) -> Option<(&'static str, &'static str)> {
         "Abstained" => Some(("", "answers.abstained")),
         _ => None,
     }
+}
+
+/// What the visitor has answered to which task, in a line. `None` if there is no such answer.
+pub async fn summary(app: &Gateway, visitor: &Visitor, task: Uuid) -> Result<Option<String>, Failure> {
+    let rows = app.database.read(&visitor.caller, ANSWERED, parameters![task]).await?;
+    let line = |row: &Row| {
+        let result: Option<Value> =
+            row.get::<_, Option<&str>>("result").and_then(|text| json::read(text.as_bytes()).ok());
+        let (_, key) = vote(&result.unwrap_or_default()).unwrap_or(("", "done.answered"));
+        format!("{}: {}", visitor.reader.t(key), row.get::<_, Option<&str>>("title").unwrap_or_default())
+    };
+    Ok(rows.first().map(line))
 }
 
 /// An id that is about as old as the earliest entry of such a list. Ids are ordered by time.

@@ -78,6 +78,22 @@ macro_rules! about {
 }
 pub(crate) use about;
 
+/// The title of a task in a message: its subject, or else the name in the second parameter.
+macro_rules! title {
+    ($row:literal, $name:literal) => {
+        concat!(
+            "pg_catalog.left(coalesce(CASE WHEN pg_catalog.jsonb_typeof(",
+            $row,
+            ".payload OPERATOR(pg_catalog.->) 'subject') OPERATOR(pg_catalog.=) 'string' THEN ",
+            $row,
+            ".payload OPERATOR(pg_catalog.->>) 'subject' END, ",
+            $name,
+            "), 300)"
+        )
+    };
+}
+pub(crate) use title;
+
 /// The columns of an [`OpenTask`], of a task `t`.
 macro_rules! task_columns {
     () => {
@@ -86,7 +102,10 @@ macro_rules! task_columns {
             task_definition!(),
             " AS definition, ",
             about!("t"),
-            " AS about, t.definition_owner, t.excluded, t.correlation_id, t.assignee, t.candidates, ",
+            " AS about, t.definition_owner, t.excluded, t.correlation_id, t.assignee, CASE WHEN t.assignee \
+               OPERATOR(pg_catalog.=) ANY (",
+            my_names!(),
+            ") THEN NULL ELSE t.assignee END AS other_assignee, t.candidates, ",
             instant!("t.created_at"),
             " AS created, ",
             instant!("t.deadline"),
@@ -301,7 +320,8 @@ impl ListQuery {
     /// is shown unless the pairs name another.
     pub fn address(&self, path: &str, changed: &[(&'static str, &str)]) -> String {
         let is_kept = |name: &str| {
-            changed.iter().all(|(other, _)| *other != name && (name != "page" || *other == "done" || *other == "page"))
+            let keeps_page = |other: &str| matches!(other, "done" | "task" | "page");
+            changed.iter().all(|(other, _)| *other != name && (name != "page" || keeps_page(other)))
         };
         let kept = self.pairs().into_iter().filter(|(name, _)| is_kept(name));
         let pairs = kept.chain(changed.iter().copied().filter(|(_, value)| !value.is_empty()));
@@ -418,6 +438,8 @@ pub struct OpenTask {
     pub is_excluded: bool,
     pub correlation_id: Option<String>,
     pub assignee: Option<String>,
+    /// The assignee, unless it is the visitor.
+    pub other_assignee: Option<String>,
     pub candidates: Vec<String>,
     pub created: Option<DateTime<Utc>>,
     pub deadline: Option<DateTime<Utc>>,
@@ -433,6 +455,11 @@ impl OpenTask {
     pub fn people(&self) -> String {
         let names: Vec<&str> = self.candidates.iter().map(|name| person(name)).collect();
         names.join(", ")
+    }
+
+    /// Another person to whom it is assigned.
+    pub fn other_assignee(&self) -> Option<&str> {
+        self.other_assignee.as_deref().map(person)
     }
 }
 
@@ -453,6 +480,7 @@ impl From<&Row> for OpenTask {
             is_excluded: row.get("excluded"),
             correlation_id: row.get("correlation_id"),
             assignee: row.get("assignee"),
+            other_assignee: row.get("other_assignee"),
             candidates: row.get::<_, Option<_>>("candidates").unwrap_or_default(),
             created: row.get("created"),
             deadline: row.get("deadline"),

@@ -97,7 +97,8 @@ pub async fn run_complete(
     let done = if has_faulted { "faulted" } else { "completed" };
     let list = List::read(app, by, query.clone()).await?;
     let next = list.after(&task.open).map_or_else(|| "/inbox".to_owned(), |next| format!("/inbox/{}", next.id));
-    Ok(query.address(&next, &[("done", done)]))
+    let answered = task.open.id.to_string();
+    Ok(query.address(&next, &[("done", done), ("task", answered.as_str())]))
 }
 
 pub async fn run_take(app: &Gateway, by: &Visitor, task: &Task, query: &ListQuery) -> Result<String, Failure> {
@@ -131,7 +132,8 @@ pub async fn run_pass_on(
     typed: &Typed,
 ) -> Result<String, Failure> {
     pass_on(task, typed, by).run(&app.database, &by.caller).await?;
-    Ok(query.address("/inbox", &[("done", "passed-on")]))
+    let passed_on = task.open.id.to_string();
+    Ok(query.address("/inbox", &[("done", "passed-on"), ("task", passed_on.as_str())]))
 }
 
 pub async fn run_fail(

@@ -57,7 +57,7 @@ async function task_completed_by_keyboard_alone(page) {
   await step(page, "Amount");
   await page.keyboard.type("12");
   await press(page, "Approve");
-  await pages.told(page, "The task is completed.");
+  await pages.told(page, "Approved: Approve expense");
 }
 
 const ACTIONS = ["resume", "retry", "cancel", "pause", "unpause", "set-variable", "migrate"];

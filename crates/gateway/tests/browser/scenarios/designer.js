@@ -106,7 +106,7 @@ async function run_and_answer(page, task) {
   await inbox.getByRole("link", { name: task }).click();
   await inbox.getByRole("textbox", { name: "Answer" }).fill('"Ada"');
   await inbox.getByRole("button", { name: "Complete", exact: true }).click();
-  await inbox.getByRole("status").filter({ hasText: "The task is completed." }).waitFor();
+  await inbox.getByRole("status").filter({ hasText: `Completed: ${task}` }).waitFor();
   await studio.detail(page, "Sub status", "Finished").waitFor();
   await page.getByText("WriteLine - Completed").nth(1).waitFor();
   await inbox.goto(`/instances/${instance}`);

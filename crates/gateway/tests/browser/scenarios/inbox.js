@@ -65,7 +65,7 @@ async function answer(page) {
   await pages.shows_sql(page, "wf_complete_task(");
   const instance = await pages.link(page, "instance").getAttribute("href");
   await pages.button(page, "Approve").click();
-  await pages.told(page, "The task is completed.");
+  await pages.told(page, "Approved: Approve expense");
   await page.getByRole("heading", { name: "Approve expense" }).waitFor();
   await list(page, "For my groups");
   assert.equal(await pages.row(page, "expense-1").count(), 0);
@@ -119,10 +119,10 @@ async function task_commented_and_passed_on(page, another) {
   await page.getByLabel("New comment").fill("Which day was that?");
   await pages.button(page, "Comment").click();
   await pages.told(page, "The comment is added.");
-  await page.getByText("Ask somebody else instead", { exact: true }).click();
+  await page.getByText("Pass on to a colleague", { exact: true }).click();
   await page.getByLabel("Who answers instead").fill("ben");
   await pages.button(page, "Pass on").click();
-  await pages.told(page, "Somebody else is asked now.");
+  await pages.told(page, "Passed on to ben: A receipt of a taxi");
   await pages.link(await substituted(page), "Inbox").click();
   const ben = await another();
   await enter(ben, "ben");
@@ -130,7 +130,7 @@ async function task_commented_and_passed_on(page, another) {
   await open(ben, "receipt of a taxi");
   await ben.getByText("Which day was that?").waitFor();
   await pages.button(ben, "Complete").click();
-  await pages.told(ben, "The task is completed.");
+  await pages.told(ben, "Completed: A receipt of a taxi");
 }
 
 /** Names a substitute, and removes it again. */

@@ -43,7 +43,7 @@ async function decide(page) {
   await page.getByRole("rowheader", { name: "First day" }).waitFor();
   assert.equal(await page.getByText("wf_complete_task").count(), 0);
   await pages.button(page, "Approve").click();
-  await pages.told(page, "The task is completed.");
+  await pages.told(page, "Approved: 5 days of leave");
   await page.goto("/inbox?whose=done");
   await pages.row(page, "5 days of leave").getByText("Approved").waitFor();
 }

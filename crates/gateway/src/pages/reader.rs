@@ -87,6 +87,14 @@ impl Reader {
         format!("<time datetime=\"{}\" title=\"{exact}\">{shown}</time>", at.format("%Y-%m-%dT%H:%M:%SZ"))
     }
 
+    /// The same with the exact instant beside it, for what is kept on record.
+    pub fn dated(&self, at: &DateTime<Utc>) -> String {
+        match self.relative(*at - Utc::now()) {
+            Some(_) => format!("{} <span class=\"quiet small\">({})</span>", self.when(at), self.exact(at)),
+            None => self.when(at),
+        }
+    }
+
     /// `None` if the instant is so far away that a date says more.
     fn relative(&self, distance: TimeDelta) -> Option<String> {
         let seconds = distance.num_seconds().unsigned_abs();

@@ -13,6 +13,7 @@ use tokio_postgres::Row;
 use uuid::Uuid;
 
 use super::frame::{Frame, PageFailure, Visitor, html};
+use super::inbox::answers::{AnsweredTask, answered};
 use super::inbox::list::{List, ListQuery, OpenTask, about, instant, my_names, person, task_columns, task_definition};
 use super::inbox::{DoneQuery, notice};
 use super::reader::Reader;
@@ -39,7 +40,8 @@ const TASK: &str = concat!(
     instant!("t.lease_until"),
     " AS held_until, t.last_error, t.form::pg_catalog.text, t.result_schema::pg_catalog.text, \
      EXISTS (SELECT FROM workflow.instance_list i WHERE i.instance_id OPERATOR(pg_catalog.=) t.instance_id) \
-       AS shows_instance, workflow.task_calls(t.task_id) AS calls, \
+       AS shows_instance, (SELECT i.name FROM workflow.instance_list i \
+          WHERE i.instance_id OPERATOR(pg_catalog.=) t.instance_id) AS instance_name, workflow.task_calls(t.task_id) AS calls, \
        workflow.may_reassign(t.task_id) AS may_reassign \
      FROM workflow.open_tasks t WHERE t.task_id OPERATOR(pg_catalog.=) $1"
 );
@@ -56,6 +58,8 @@ struct Task {
     of_answer: Option<Value>,
     /// Whether the role may read the instance.
     shows_instance: bool,
+    /// The name of the instance, if the role may read it.
+    instance_name: Option<String>,
     /// The functions that the visitor may call for the task.
     calls: Vec<String>,
     /// Whether the visitor may pass the task on.
@@ -84,6 +88,11 @@ impl Task {
 
     fn form(&self, as_json: bool, reader: &Reader) -> Form {
         Form::new(self.schema.as_ref().filter(|_| !as_json), self.of_answer.as_ref(), reader.language)
+    }
+
+    /// Which request it belongs to: the correlation id, or else the name of the instance.
+    fn request(&self) -> Option<&str> {
+        self.open.correlation_id.as_deref().or(self.instance_name.as_deref())
     }
 
     /// What it is about, in the words of the workflow's author.
@@ -131,6 +140,7 @@ impl From<&Row> for Task {
             schema: schema("form").or_else(|| schema("result_schema")),
             of_answer: schema("result_schema"),
             shows_instance: row.get("shows_instance"),
+            instance_name: row.get("instance_name"),
             calls: row.get("calls"),
             may_reassign: row.get("may_reassign"),
         }
@@ -404,6 +414,8 @@ struct LostTaskPage<'a> {
     frame: Frame,
     failure: &'a Failure,
     typed: Option<&'a Typed>,
+    /// What the task was, if the visitor has answered it.
+    answered: Option<AnsweredTask>,
     votes: Vec<Vote>,
     comments: Vec<Comment>,
 }
@@ -418,14 +430,18 @@ async fn lost(
     if failure.status != StatusCode::NOT_FOUND {
         return Err(failure.into());
     }
-    let (votes, comments) = match id.parse() {
-        Ok(task) => (talk::votes(app, visitor, task).await?, talk::comments(app, visitor, task).await?),
-        Err(_) => (Vec::new(), Vec::new()),
+    let (answered, votes, comments) = match id.parse() {
+        Ok(task) => (
+            answered(app, visitor, task).await?,
+            talk::votes(app, visitor, task).await?,
+            talk::comments(app, visitor, task).await?,
+        ),
+        Err(_) => (None, Vec::new(), Vec::new()),
     };
     if typed.is_none() && votes.is_empty() && comments.is_empty() {
         return Err(failure.into());
     }
     let frame = Frame::new(app, visitor, "/inbox", visitor.reader.t("task.lost")).await?;
-    let page = LostTaskPage { frame, failure: &failure, typed, votes, comments };
+    let page = LostTaskPage { frame, failure: &failure, typed, answered, votes, comments };
     Ok((failure.status, html(&page)?).into_response())
 }

@@ -48,10 +48,11 @@ fn a_request_is_sent_followed_and_decided() {
     assert!(!ada.page("/requests").contains("L-1"));
 
     let inbox = ada.page("/inbox");
-    assert!(inbox.contains("3 days of leave") && inbox.contains("Leave of absence"), "{inbox}");
+    let request = "Leave of absence <span class=\"quiet small\">· L-1</span>";
+    assert!(inbox.contains("3 days of leave") && inbox.contains(request), "{inbox}");
     let task = world.value("SELECT task_id::text FROM workflow.open_tasks").unwrap();
     let page = ada.page(&format!("/inbox/{task}"));
-    for part in ["value=\"yes\"", "value=\"no\"", "value=\"abstain\"", ">First day</th>", "2030-01-07"] {
+    for part in ["value=\"yes\"", "value=\"no\"", "value=\"abstain\"", " · L-1", ">First day</th>", "2030-01-07"] {
         assert!(page.contains(part), "{part} in {page}");
     }
     assert!(!page.contains("wf_complete_task") && !page.contains("\"firstDay\""), "{page}");
@@ -67,6 +68,9 @@ fn a_request_is_sent_followed_and_decided() {
     assert!(page.contains("answered by ada") && page.contains("Decision"), "{page}");
     let answers = ada.page("/inbox?whose=done");
     assert!(answers.contains("3 days of leave") && answers.contains(">Approved<"), "{answers}");
+    assert!(answers.contains(request) && answers.contains("</time> <span class=\"quiet small\">("), "{answers}");
+    let ended = ada.get(&format!("/inbox/{task}")).text;
+    assert!(ended.contains("3 days of leave</p>") && ended.contains("<dd>Leave of absence · L-1</dd>"), "{ended}");
     assert!(answers.contains("Done by me <span class=\"count\">1</span>"), "{answers}");
     // The number is that of all answers, whatever is searched for.
     let none = ada.page("/inbox?whose=done&q=ship");
@@ -184,7 +188,10 @@ fn voters_see_the_votes_of_others_unless_they_are_secret() {
     }
     let yes = "<strong>ada</strong> <span class=\"pill good\">Approved</span>";
     let page = ben.page(&of_ben);
-    assert!(page.contains(">Votes<") && page.contains(yes), "{page}");
+    assert!(page.contains(yes), "{page}");
+    // They stand above the buttons.
+    let places = [">Votes<", "value=\"yes\""].map(|part| page.find(part).unwrap_or_else(|| panic!("{part} in {page}")));
+    assert!(places.is_sorted(), "{page}");
     assert!(!ben.page(&secret[1]).contains(">Votes<"));
     for path in [&of_ben, &secret[1]] {
         assert_eq!(ben.post(path, &[("do", "no")]).status, 303);
@@ -195,8 +202,8 @@ fn voters_see_the_votes_of_others_unless_they_are_secret() {
         assert!(ended.text.contains("This task has ended"), "{ended:?}");
         assert!(ended.text.contains(yes) && ended.text.contains(no), "{ended:?}");
         let done = who.page("/inbox?whose=done");
-        assert!(done.contains(&format!("href=\"{path}\">Votes</a>")), "{done}");
-        assert_eq!(done.matches(">Votes</a>").count(), 1, "{done}");
+        assert!(done.contains(&format!("<a href=\"{path}\">")), "{done}");
+        assert_eq!(done.matches(">Votes</span>").count(), 1, "{done}");
     }
     let ended = ada.get(&secret[0]);
     assert!(ended.status == 404 && !ended.text.contains("<strong>ben</strong>"), "{ended:?}");
@@ -260,7 +267,8 @@ fn a_task_is_commented_and_passed_on() {
     let done = ben.post(&path, &[("do", "complete")]);
     assert_eq!(location(&done), format!("/inbox?done=completed&task={task}"));
     let answers = ben.page("/inbox?whose=done");
-    assert!(answers.contains(&format!("href=\"{path}\">Comments</a>")), "{answers}");
+    let link = format!("<a href=\"{path}\">Check receipt</a> <span class=\"quiet small\">Comments</span>");
+    assert!(answers.contains(&link), "{answers}");
     let ended = ben.get(&path);
     assert!(ended.status == 404 && ended.text.contains("Too dear"), "{ended:?}");
 }

@@ -24,7 +24,7 @@ const DAYS: i64 = 90;
 /// The latest answers. $1: offset; $2: limit; $3: a text that they contain, in lower case; $4: the id of the earliest
 /// task.
 const ANSWERS: &str = concat!(
-    "SELECT t.task_id, t.name, coalesce(t.definition_name, t.definition_id) AS definition, \
+    "SELECT t.task_id, t.name, t.correlation_id, coalesce(t.definition_name, t.definition_id) AS definition, \
      EXISTS (SELECT FROM workflow.task_comments c WHERE c.task_id OPERATOR(pg_catalog.=) t.task_id) AS has_comments, \
      EXISTS (SELECT FROM workflow.approval_votes v WHERE v.task_id OPERATOR(pg_catalog.=) t.task_id) AS has_votes, ",
     about!("t"),
@@ -43,7 +43,8 @@ const COUNT: &str = "SELECT pg_catalog.count(*) AS answers FROM \
 
 /// An answer of the visitor. $1: the task.
 const ANSWERED: &str = concat!(
-    "SELECT t.result::pg_catalog.text AS result, ",
+    "SELECT t.result::pg_catalog.text AS result, coalesce(t.definition_name, t.definition_id) AS definition, \
+     t.correlation_id, ",
     title!("t", "t.name"),
     " AS title FROM workflow.my_answers t WHERE t.task_id OPERATOR(pg_catalog.=) $1"
 );
@@ -53,6 +54,7 @@ pub struct Answer {
     pub task: Uuid,
     pub name: String,
     pub definition: String,
+    pub correlation_id: Option<String>,
     pub about: String,
     pub completed: Option<DateTime<Utc>>,
     /// The vote as a pill: its class, and the key of its text.
@@ -82,6 +84,7 @@ impl Answer {
             task: row.get("task_id"),
             name: row.get("name"),
             definition: row.get("definition"),
+            correlation_id: row.get("correlation_id"),
             about: row.get("about"),
             completed: row.get("completed"),
             vote,
@@ -91,6 +94,13 @@ impl Answer {
             has_votes: row.get("has_votes"),
         }
     }
+}
+
+/// Which task of which request the visitor has answered.
+pub struct AnsweredTask {
+    pub title: String,
+    pub definition: String,
+    pub correlation_id: Option<String>,
 }
 
 /// The vote in an answer to an approval.
@@ -124,6 +134,17 @@ pub async fn summary(app: &Gateway, visitor: &Visitor, task: Uuid) -> Result<Opt
         format!("{}: {}", visitor.reader.t(key), row.get::<_, Option<&str>>("title").unwrap_or_default())
     };
     Ok(rows.first().map(line))
+}
+
+/// A task that the visitor has answered. `None` if there is no such answer.
+pub async fn answered(app: &Gateway, visitor: &Visitor, task: Uuid) -> Result<Option<AnsweredTask>, Failure> {
+    let rows = app.database.read(&visitor.caller, ANSWERED, parameters![task]).await?;
+    let answered = |row: &Row| AnsweredTask {
+        title: row.get::<_, Option<String>>("title").unwrap_or_default(),
+        definition: row.get("definition"),
+        correlation_id: row.get("correlation_id"),
+    };
+    Ok(rows.first().map(answered))
 }
 
 /// An id that is about as old as the earliest entry of such a list. Ids are ordered by time.

@@ -361,5 +361,6 @@ fn preferences_are_kept_in_cookies() {
     let unknown = german.get("/nowhere");
     assert!(unknown.status == 404 && unknown.text.contains("Abmelden") && unknown.text.contains("Zur ersten Seite"));
     let login = world.send("GET", "/login", &[("Accept-Language", "de-CH, en;q=0.5")], "");
+    assert!(login.text.contains(">Name</label>") && login.text.contains("Datenbankrolle."), "{login:?}");
     assert!(login.text.contains("Anmelden") && login.text.contains("class=\"brand\""), "{login:?}");
 }

@@ -2399,7 +2399,7 @@ RETURNS TABLE (instance_id uuid, seq integer, at timestamptz, definition_id text
                traceparent text, started_at timestamptz, events jsonb)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off AS $$
 DECLARE
-    c       workflow.span_cursor;
+    c       record;
     burst   record;
     oldest  timestamptz;
     horizon bigint;

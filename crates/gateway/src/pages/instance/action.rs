@@ -164,7 +164,9 @@ fn outcome(action: &'static Action, row: Option<&Row>) -> &'static str {
 pub fn notice(word: &str) -> Option<&'static str> {
     match word {
         "nothing" => Some("Nothing has changed: it was so already, or the instance has ended."),
-        "faulted" => Some("The instance went on, and has faulted: Incidents says why."),
+        "faulted" => Some(
+            "The instance is still faulted: a session of its owner continues it in a moment, or it has faulted again, and Incidents says why. Load the page again to see.",
+        ),
         _ => Action::named(word).map(|action| action.done),
     }
 }

@@ -50,11 +50,11 @@ CREATE FUNCTION people(person text) RETURNS TABLE (name text, mail text, zone te
     AS 'SELECT NULL, NULL, NULL, NULL, NULL';
 SELECT wf_set_directory('people(text)');
 SELECT wf_schedule('yearly', '0 0 1 1 *', 'SELECT 1');
-SELECT count(*) FROM wf_take_spans();
 SQL
 # security.md#rights-on-the-tables: COPY by a member of pg_read_all_data gives every row
 for name in $(tables); do
-    case $name in schema_* | pending_usage | imports) continue ;; esac
+    # The cursor of wf_take_spans is in no dump.
+    case $name in schema_* | pending_usage | imports | span_cursor) continue ;; esac
     is t "SELECT count(*) > 0 FROM workflow.$name"
     # Without a column list COPY omits generated columns, except if a policy turns it into a query.
     columns=$(query "SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) FROM pg_attribute
